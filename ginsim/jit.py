@@ -24,18 +24,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 INTERPRETED = bool(config.DISABLE_JIT)
 
 
-def source_hash() -> str:
-    """Hash (16 hex digits) of every source file of the package: the engine's version.
-
-    Two runs with the same hash, rules, bots and seed have the same rows.
-    """
+def source_hash(counts: Callable[[Path], bool] = lambda path: True) -> str:
+    """Hash (16 hex digits) of the package's source files, of those for which *counts* holds."""
     package = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".toml"):
-            digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        name = path.relative_to(package)
+        if path.suffix in (".py", ".toml") and counts(name):
+            digest.update(name.as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+#: What decides rows: the modules below the bots, and the bots themselves.
+_ENGINE = ("jit", "cards", "rng", "rules", "melds", "view", "rows", "scoring", "engine", "bots")
+
+
+def engine_version() -> str:
+    """Hash (16 hex digits) of the sources that decide rows; unlike source_hash, blind to plots."""
+    return source_hash(lambda path: path.parts[0].removesuffix(".py") in _ENGINE)
 
 
 def _cache_folder() -> Path:

@@ -91,3 +91,20 @@ def shuffle(key: int, deck: np.ndarray) -> None:
     for last in range(len(deck) - 1, 0, -1):
         other = _below_at(key, last, last + 1)
         deck[last], deck[other] = deck[other], deck[last]
+
+
+@_wrapping
+@kernel
+def hash_rows(columns: np.ndarray, key: int) -> tuple[int, int]:
+    """Two sums, modulo 2**64 and as int64, of one hash a row; the order of rows is nothing.
+
+    *columns* is int64 [columns, rows]; *key* names what the rows belong to.
+    """
+    first, second = np.uint64(0), np.uint64(0)
+    for row in range(columns.shape[1]):
+        word = np.uint64(key)
+        for column in range(columns.shape[0]):
+            word = mix((word ^ np.uint64(columns[column, row])) + _GAMMA)
+        first += mix(word + _GAMMA)
+        second += mix(word ^ _MIX1)
+    return np.int64(first), np.int64(second)

@@ -1,0 +1,204 @@
+"""Bots: three pure functions of a view, found by name or loaded from a user's file."""
+
+import functools
+import hashlib
+import importlib.util
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError
+
+from ginsim.bots import levels, yardsticks
+from ginsim.errors import GinsimError
+from ginsim.jit import INTERPRETED
+from ginsim.rules import close_to
+from ginsim.view import KNOBS, POLICY_SIGNATURE, VIEW_TYPE, Policy
+
+BUILT_IN = "built-in"
+
+
+@dataclass(frozen=True)
+class Bot:
+    """A player: three pure functions of a View, and up to KNOBS int parameters.
+
+    ``draw(view)`` says whether to take the upcard, ``discard(view)`` which card of
+    ``view.legal`` to throw, ``knock(view)`` whether to go out (asked only when legal).
+    Parameters reach the functions as ``view.knobs``, in the order given here. With
+    ``jit=False`` the functions stay plain Python.
+    """
+
+    name: str
+    draw: Policy
+    discard: Policy
+    knock: Policy
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    about: str = ""
+    jit: bool = True
+    source: str = BUILT_IN  #: BUILT_IN, or the ``file.py:name`` it was loaded from
+
+    def __post_init__(self) -> None:
+        if len(self.parameters) > KNOBS:
+            raise GinsimError(f"bot {self.name!r} has more than {KNOBS} parameters")
+
+    def knobs(self) -> np.ndarray:
+        """Parameters as int64[KNOBS], zeros behind the last."""
+        values = np.zeros(KNOBS, dtype=np.int64)
+        values[: len(self.parameters)] = list(self.parameters.values())
+        return values
+
+    def file_hash(self) -> str | None:
+        """SHA-256 of the file the bot was loaded from, None for a built-in one."""
+        if self.source == BUILT_IN:
+            return None
+        return hashlib.sha256(Path(self.source.rpartition(":")[0]).read_bytes()).hexdigest()
+
+    def policies(self) -> tuple[Policy, Policy, Policy]:
+        """Draw, discard and knock, compiled unless the bot is plain Python."""
+        functions = (self.draw, self.discard, self.knock)
+        if not self.jit or INTERPRETED:
+            return functions
+        draw, discard, knock = (_compiled(f, self.source) for f in functions)
+        return draw, discard, knock
+
+
+@functools.cache
+def _compiled(function: Policy, source: str) -> Policy:
+    """Compile one policy for the engine's function type; raises GinsimError in one line."""
+    what = f"{function.__name__} of {source}"
+    try:
+        if source != BUILT_IN:  # a float would be cut to an int without a word
+            probe = numba.njit(function)
+            probe.compile((VIEW_TYPE,))
+            returned = probe.nopython_signatures[0].return_type
+            if not isinstance(returned, types.Integer | types.Boolean):
+                raise GinsimError(f"{what} returns {returned}: return an int or a bool")
+        compiled: Policy = numba.njit(
+            POLICY_SIGNATURE, cache=source == BUILT_IN, nogil=True
+        )(function)
+    except NumbaError as error:
+        line = next((s for s in str(error).splitlines() if s.strip()), "no reason given")
+        raise GinsimError(
+            f"{what} does not compile ({line.strip()}); simplify it, or set jit=False"
+        ) from None
+    return compiled
+
+
+def _simple_family(name: str, knocks_at: int, about: str) -> Bot:
+    return Bot(
+        name,
+        yardsticks.simple_draw,
+        yardsticks.simple_discard,
+        yardsticks.simple_knock,
+        {"knocks_at": knocks_at},
+        about,
+    )
+
+
+@functools.cache
+def level_table() -> dict[str, Any]:
+    """Return the content of ``levels.toml``."""
+    text = (Path(__file__).parents[1] / "levels.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _level(name: str) -> Bot:
+    values = dict(level_table()[name])
+    about = values.pop("about")
+    unknown = set(values) - set(levels.KNOB_NAMES)
+    if unknown:
+        raise GinsimError(f"levels.toml: {name} has no knob {sorted(unknown)[0]!r}")
+    parameters = {knob: int(values.get(knob, 0)) for knob in levels.KNOB_NAMES}
+    return Bot(name, levels.draw, levels.discard, levels.knock, parameters, about)
+
+
+def _knock_at(limit: int) -> Bot:
+    return _simple_family(
+        f"knock-at-{limit}", limit, f"simple, but knocks only with {limit} deadwood or less"
+    )
+
+
+_NAMED: dict[str, Callable[[], Bot]] = {
+    "easy": lambda: _level("easy"),
+    "normal": lambda: _level("normal"),
+    "hard": lambda: _level("hard"),
+    "simple": lambda: _simple_family(
+        "simple",
+        100,
+        "takes what melds, throws at random for least deadwood, knocks as soon as it may",
+    ),
+    "gin-only": lambda: _simple_family("gin-only", 0, "simple, but knocks only with gin"),
+    "random": lambda: Bot(
+        "random",
+        yardsticks.random_draw,
+        yardsticks.random_discard,
+        yardsticks.random_knock,
+        about="draws and throws at random, knocks whenever it may",
+    ),
+}
+_FAMILY = re.compile(r"knock-at-(0|[1-9]\d?|100)")
+
+
+def built_in() -> list[Bot]:
+    """Every built-in bot, the knock-at family by its members 0 to 10."""
+    return [make() for make in _NAMED.values()] + [_knock_at(limit) for limit in range(11)]
+
+
+def load(spec: str) -> Bot:
+    """Return the bot that *spec* means: a built-in name, ``knock-at-K``, or ``file.py:name``.
+
+    A file is code and is executed. Raises GinsimError naming what was not found.
+    """
+    if spec in _NAMED:
+        return _NAMED[spec]()
+    family = _FAMILY.fullmatch(spec)
+    if family:
+        return _knock_at(int(family[1]))
+    if ".py" in spec:
+        return _from_file(spec)
+    raise GinsimError(
+        f"no bot called {spec!r}{close_to(spec, [*_NAMED, 'knock-at-5'])} "
+        f"(there are {', '.join(_NAMED)}, knock-at-K, and file.py:name; see `ginsim bots`)"
+    )
+
+
+def _from_file(spec: str) -> Bot:
+    """Bot object that a user's file defines."""
+    file, _, name = spec.rpartition(":") if not spec.endswith(".py") else (spec, "", "bot")
+    path = Path(file)
+    if not path.is_file():
+        raise GinsimError(f"{spec}: there is no file {file!r}")
+    module_name = f"ginsim_bot_{path.stem}"
+    found = importlib.util.spec_from_file_location(module_name, path)
+    if found is None or found.loader is None:
+        raise GinsimError(f"{spec}: {file!r} is no Python file")
+    module = importlib.util.module_from_spec(found)
+    sys.modules[module_name] = module
+    try:
+        found.loader.exec_module(module)
+    except Exception as error:
+        raise GinsimError(f"{spec}: {file} fails with {type(error).__name__}: {error}") from error
+    bot = getattr(module, name, None)
+    if not isinstance(bot, Bot):
+        raise GinsimError(f"{spec}: {file} has no Bot called {name!r}")
+    return replace(bot, source=f"{path.resolve()}:{name}")
+
+
+def load_all(specs: Sequence[str]) -> list[Bot]:
+    """Bots of *specs*, copies told apart as ``name#2``, ``name#3``.."""
+    bots: list[Bot] = []
+    seen: dict[str, int] = {}
+    for spec in specs:
+        bot = load(spec)
+        seen[bot.name] = seen.get(bot.name, 0) + 1
+        if seen[bot.name] > 1:
+            bot = replace(bot, name=f"{bot.name}#{seen[bot.name]}")
+        bots.append(bot)
+    return bots

@@ -1,0 +1,116 @@
+"""Rates and their intervals, clustered by pair.
+
+The unit is the pair: both legs share their deals, so rows within a pair are correlated and
+an interval that treats them as independent is too short. A metric is a ratio of two sums
+over pairs; its variance comes from the pairs' residuals (linearisation of a ratio).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
+
+from ginsim.tally import DEADWOOD_BINS, Tally
+
+
+class Rate(NamedTuple):
+    """A value with its interval; ``weight`` is the denominator it rests on."""
+
+    value: float
+    low: float
+    high: float
+    weight: int
+
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+
+NO_RATE = Rate(float("nan"), float("nan"), float("nan"), 0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A ratio of two counters of ``tally.COUNTERS``, times ``scale``."""
+
+    key: str
+    label: str
+    above: str
+    below: str
+    scale: float = 1.0
+    share: bool = True  #: a share of 0..1, shown in per cent; else a mean
+
+
+METRICS = (
+    Metric("matches_won", "matches won", "half_matches", "legs", 0.5),
+    Metric("rounds_won", "rounds won", "rounds_won", "decided"),
+    Metric("net_points", "points a round", "net_points", "rounds", share=False),
+    Metric("knocks", "rounds it knocked in", "knocks", "rounds"),
+    Metric("gin", "gin", "gins", "rounds"),
+    Metric("undercut", "undercut, of its knocks", "undercuts_suffered", "knocks"),
+    Metric("undercuts_made", "undercuts made", "undercuts_made", "rounds"),
+    Metric("dead", "dead", "dead", "rounds"),
+    Metric("turn_limit", "turn limit", "turn_limit", "rounds"),
+    Metric("forfeits", "forfeits", "forfeits", "legs"),
+    Metric("knock_deadwood", "knock deadwood", "knock_deadwood", "plain_knocks", share=False),
+    Metric("defender_deadwood", "defender", "defender_deadwood", "plain_knocks", share=False),
+    Metric("laid_off", "layoff, of its knocks", "laid_off_rounds", "plain_knocks"),
+    Metric("turns", "turns", "turns", "rounds", share=False),
+    Metric("pile_draws", "pile draws a round", "pile_draws", "rounds", share=False),
+    Metric("rounds", "rounds a match", "rounds", "legs", share=False),
+    Metric("won_started", "rounds won when starting", "won_started", "decided_started"),
+)
+METRIC = {metric.key: metric for metric in METRICS}
+
+
+def ratio(
+    tally: Tally, above: str, below: str, *, scale: float = 1.0, confidence: float = 0.95
+) -> Rate:
+    """Ratio of two counters of *tally* with its pair-clustered normal interval.
+
+    A share that is 0 or 1 in every pair has no spread to go by: its interval is Wilson's on
+    the number of pairs.
+    """
+    whole = tally.total(below)
+    pairs = tally.pairs
+    if whole == 0:
+        return NO_RATE
+    top = tally.total(above)
+    value = top / whole
+    squares = (
+        tally.product(above, above) * whole * whole
+        - 2 * tally.product(above, below) * top * whole
+        + tally.product(below, below) * top * top
+    )
+    if squares == 0 and value * scale in (0.0, 1.0):
+        low, high = proportion_confint(
+            pairs if value else 0, pairs, 1 - confidence, method="wilson"
+        )
+        return Rate(value * scale, float(low), float(high), whole)
+    if pairs < 2:
+        return Rate(value * scale, float("nan"), float("nan"), whole)
+    # squares is whole**2 times the sum of squared residuals, in exact integers until here.
+    error = (squares * pairs / (pairs - 1)) ** 0.5 / whole**2
+    margin = float(norm.ppf(0.5 + confidence / 2)) * error * scale
+    return Rate(value * scale, value * scale - margin, value * scale + margin, whole)
+
+
+def rate(tally: Tally, key: str, confidence: float = 0.95) -> Rate:
+    """Metric *key* of METRICS with its pair-clustered interval."""
+    metric = METRIC[key]
+    plain = ratio(tally, metric.above, metric.below, scale=metric.scale, confidence=confidence)
+    return within_unit(plain) if metric.share else plain
+
+
+def within_unit(plain: Rate) -> Rate:
+    """*plain* with its interval cut to 0..1, where a share must lie."""
+    return plain._replace(low=max(plain.low, 0.0), high=min(plain.high, 1.0))
+
+
+def undercut_by_deadwood(tally: Tally, confidence: float = 0.95) -> list[Rate]:
+    """Share of knocks at deadwood 0, 1, .. 10, more that were undercut."""
+    return [
+        within_unit(ratio(tally, f"undercut_at_{d}", f"knocks_at_{d}", confidence=confidence))
+        for d in range(DEADWOOD_BINS)
+    ]

@@ -1,0 +1,406 @@
+"""All matchups of some bots, in blocks of pairs through joblib; progress and resume.
+
+A block is a range of pairs of every matchup. It plays, writes its own Parquet file and
+returns integer sums, so that memory does not grow with the run, and a run that was stopped
+goes on with the blocks whose files are missing.
+"""
+
+import functools
+import itertools
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from ginsim import records
+from ginsim.bots import Bot, load_all
+from ginsim.errors import GinsimError
+from ginsim.jit import INTERPRETED, engine_version
+from ginsim.match import play_chunks
+from ginsim.records import Digest, matchup_name
+from ginsim.rules import TO_TARGET, Rules, from_dict, to_dict
+from ginsim.tally import COUNTERS, TURN_BINS, Tally, count_pairs, tally_of, turn_counts
+
+#: Rows a block aims at: 1-5 s of play, some ten megabytes.
+BLOCK_ROWS = 100_000
+#: Rows of a mirrored pair, roughly; only for sizing blocks.
+PAIR_ROWS = 18
+MAX_PAIRS = 2_000_000_000
+MAX_SEED = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is played. Bots are named, not held, so that a plan can travel to a process."""
+
+    specs: tuple[str, ...]
+    rules: Rules
+    seed: int
+    pairs: int
+    mirrored: bool = True
+    block_pairs: int = 0  #: pairs a block; 0 for a size that suits
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises GinsimError."""
+        if len(self.specs) < 2:
+            raise GinsimError(
+                f"{len(self.specs)} bot is no tournament: name at least two (a bot may be twice)"
+            )
+        if not 1 <= self.pairs <= MAX_PAIRS:
+            raise GinsimError(f"--pairs {self.pairs}: must be 1..{MAX_PAIRS:,}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise GinsimError(f"--seed {self.seed}: must be 0..{MAX_SEED}")
+        if self.block_pairs < 0:
+            raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
+
+    def bots(self) -> list[Bot]:
+        """Return the bots, loaded once a process."""
+        return _loaded(self.specs)
+
+    def matchups(self) -> list[tuple[int, int]]:
+        """Places of the two bots of each matchup."""
+        return list(itertools.combinations(range(len(self.specs)), 2))
+
+    def matchup_names(self) -> list[str]:
+        """Names of the matchups, in the same order."""
+        names = [bot.name for bot in self.bots()]
+        return [matchup_name(names[a], names[b]) for a, b in self.matchups()]
+
+    def block_size(self) -> int:
+        """Pairs a block."""
+        if self.block_pairs:
+            return self.block_pairs
+        fitting = BLOCK_ROWS // (PAIR_ROWS * len(self.matchups()))
+        return max(1, min(fitting, -(-self.pairs // 16)))
+
+    def blocks(self) -> int:
+        """Return the number of blocks."""
+        return -(-self.pairs // self.block_size())
+
+    def pairs_of(self, block: int) -> tuple[int, int]:
+        """First pair of a block, and the one behind its last."""
+        first = block * self.block_size()
+        return first, min(first + self.block_size(), self.pairs)
+
+    def needed(self) -> int:
+        """Score that wins a match."""
+        return self.rules.target if self.rules.match_end == TO_TARGET else 1
+
+    def compiled(self) -> bool:
+        """Whether every bot is compiled, so that threads serve; else processes."""
+        return not INTERPRETED and all(bot.jit for bot in self.bots())
+
+
+@functools.lru_cache(maxsize=8)
+def _loaded(specs: tuple[str, ...]) -> list[Bot]:
+    return load_all(specs)
+
+
+@dataclass
+class Totals:
+    """What a run has counted so far. Totals add up in any order."""
+
+    by_matchup: list[tuple[Tally, Tally]] = field(default_factory=list)
+    by_bot: list[Tally] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    @staticmethod
+    def empty(plan: Plan) -> "Totals":
+        """Return nothing counted yet."""
+        matchups = plan.matchups()
+        return Totals(
+            [(Tally(), Tally()) for _ in matchups],
+            [Tally() for _ in plan.specs],
+            [Digest() for _ in matchups],
+            [0 for _ in matchups],
+        )
+
+    def add(self, other: "Totals") -> None:
+        """Add another block's totals."""
+        for (first, second), (more_first, more_second) in zip(
+            self.by_matchup, other.by_matchup, strict=True
+        ):
+            first += more_first
+            second += more_second
+        for at, tally in enumerate(other.by_bot):
+            self.by_bot[at] += tally
+        self.digests = [a + b for a, b in zip(self.digests, other.digests, strict=True)]
+        self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
+
+    def digest(self) -> Digest:
+        """Digest of all rows."""
+        return sum(self.digests, Digest())
+
+
+def count_block(
+    plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]
+) -> Totals:
+    """Totals of one block; *chunks_of(matchup)* yields its rows, a few whole pairs at a time."""
+    first, end = plan.pairs_of(block)
+    totals = Totals.empty(plan)
+    by_bot = np.zeros((len(plan.specs), end - first, len(COUNTERS)), np.int64)
+    bot_turns = np.zeros((len(plan.specs), TURN_BINS), np.int64)
+    for at, ((a, b), name) in enumerate(zip(plan.matchups(), plan.matchup_names(), strict=True)):
+        counters = np.zeros((2, end - first, len(COUNTERS)), np.int64)
+        turns = np.zeros(TURN_BINS, np.int64)
+        for rows in chunks_of(at):
+            count_pairs(rows, first, plan.needed(), counters)
+            turns += turn_counts(rows)
+            totals.digests[at] += records.digest(rows, name)
+            totals.rows[at] += len(rows)
+        totals.by_matchup[at] = (tally_of(counters[0], turns), tally_of(counters[1], turns))
+        for side, bot in enumerate((a, b)):
+            by_bot[bot] += counters[side]
+            bot_turns[bot] += turns
+    totals.by_bot = [tally_of(by_bot[bot], bot_turns[bot]) for bot in range(len(plan.specs))]
+    return totals
+
+
+def play_block(plan: Plan, block: int, run: Path | None) -> Totals:
+    """Play one block and write its part into *run* (None: nowhere)."""
+    bots, matchups = plan.bots(), plan.matchups()
+    names = [bot.name for bot in bots]
+    tables = []
+
+    def chunks(at: int) -> Iterator[np.ndarray]:
+        a, b = matchups[at]
+        first, end = plan.pairs_of(block)
+        for rows in play_chunks(
+            (bots[a], bots[b]), plan.rules, plan.seed, first, end, mirrored=plan.mirrored
+        ):
+            if run is not None:
+                tables.append(records.to_table(rows, names, a, b))
+            yield rows
+
+    totals = count_block(plan, block, chunks)
+    if run is not None:
+        records.write_part(records.part_path(run, block), tables, totals.digest())
+    return totals
+
+
+def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
+    """Totals of a block whose part lies in *run*, None if it must be played (again)."""
+    path = records.part_path(run, block)
+    if not path.exists():
+        return None
+    try:
+        rows, stored = records.read_part(path, [bot.name for bot in plan.bots()])
+        totals = count_block(
+            plan, block, lambda at: iter([rows[m] for m in plan.matchups()[at : at + 1]])
+        )
+    except (GinsimError, KeyError, IndexError):
+        return None
+    return totals if totals.digest() == stored else None
+
+
+def played(
+    plan: Plan, jobs: int, run: Path | None, blocks: list[int] | None = None
+) -> Iterator[Totals]:
+    """Play *blocks* (default: all) on *jobs* jobs and yield each one's totals as it is done."""
+    warm_up(plan)
+    blocks = list(range(plan.blocks())) if blocks is None else blocks
+    backend = "threading" if plan.compiled() else "loky"
+    parallel = joblib.Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered")
+    yield from parallel(joblib.delayed(play_block)(plan, block, run) for block in blocks)
+
+
+def warm_up(plan: Plan) -> None:
+    """Compile all that the plan needs, once, before work fans out."""
+    bots = plan.bots()
+    for a, b in plan.matchups():
+        tiny = Plan(
+            (plan.specs[a], plan.specs[b]), plan.rules._replace(round_limit=1), plan.seed, 1
+        )
+        if bots[a].jit and bots[b].jit:
+            play_block(tiny, 0, None)
+
+
+def _commit() -> str | None:
+    """Git commit of the sources, None outside a checkout."""
+    try:
+        answer = subprocess.run(
+            ["git", "rev-parse", "HEAD"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
+    """What a run is: enough to play it again, and to refuse one that differs."""
+    return {
+        "ginsim": version("ginsim"),
+        "engine": engine_version(),
+        "command": shlex.join(["ginsim", *sys.argv[1:]]),
+        "commit": _commit(),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "numba", "pyarrow", "joblib")},
+        },
+        "preset": rules_name,
+        "rules": to_dict(plan.rules),
+        "bots": [
+            {
+                "name": bot.name,
+                "spec": spec,
+                "source": bot.source if bot.source == "built-in" else Path(bot.source).name,
+                "sha256": bot.file_hash(),
+                "parameters": dict(bot.parameters),
+            }
+            for bot, spec in zip(plan.bots(), plan.specs, strict=True)
+        ],
+        "seed": plan.seed,
+        "pairs": plan.pairs,
+        "mirrored": plan.mirrored,
+        "block_pairs": plan.block_size(),
+        "blocks": plan.blocks(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "status": "running",
+    }
+
+
+def finished_manifest(
+    manifest: dict[str, Any], plan: Plan, totals: Totals, seconds: float, rounds: int, jobs: int
+) -> dict[str, Any]:
+    """*manifest* with what the finished run has counted; *rounds* were played in *seconds*."""
+    return manifest | {
+        "status": "done",
+        "rows": sum(totals.rows),
+        "digest": str(totals.digest()),
+        "matchups": [
+            {"name": name, "rows": rows, "digest": str(digest)}
+            for name, rows, digest in zip(
+                plan.matchup_names(), totals.rows, totals.digests, strict=True
+            )
+        ],
+        "jobs": jobs,
+        "seconds": round(seconds, 3),
+        "rounds_per_second": round(rounds / seconds) if seconds else None,
+    }
+
+
+def plan_of(manifest: dict[str, Any], path: Path) -> Plan:
+    """Return the plan that a manifest describes; raises GinsimError if it is none."""
+    try:
+        whole = {name: manifest[name] for name in ("seed", "pairs", "block_pairs")}
+        if any(isinstance(value, bool) or not isinstance(value, int) for value in whole.values()):
+            raise GinsimError("seed, pairs and block_pairs must be whole numbers")
+        if not isinstance(manifest["mirrored"], bool):
+            raise GinsimError("mirrored must be true or false")
+        return Plan(
+            tuple(str(bot["spec"]) for bot in manifest["bots"]),
+            from_dict(manifest["rules"]),
+            mirrored=manifest["mirrored"],
+            **whole,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise GinsimError(f"{path}: is no manifest of a run (at {error})") from None
+    except GinsimError as error:
+        raise GinsimError(f"{path}: {error}") from None
+
+
+def check_same(manifest: dict[str, Any], plan: Plan, path: Path) -> None:
+    """Refuse to go on with a run that today's engine or bots would play differently."""
+    now = manifest_of(plan, "")
+    if manifest.get("engine") != now["engine"]:
+        raise GinsimError(
+            f"{path}: was played by engine {manifest.get('engine')}, this is {now['engine']}; "
+            "check out its commit, or start a new run"
+        )
+    for was, today in zip(manifest["bots"], now["bots"], strict=True):
+        if {**was, "source": ""} != {**today, "source": ""}:
+            raise GinsimError(
+                f"{path}: bot {today['name']!r} has changed since; start a new run for it"
+            )
+
+
+MANIFEST = "manifest.json"
+SUMMARY = "summary.json"
+
+
+def prepare_folder(run: Path, overwrite: bool) -> None:
+    """Make the folder of a new run; refuse one in use unless *overwrite* and it is a run."""
+    if run.exists() and not run.is_dir():
+        raise GinsimError(f"{run}: is a file; name another folder with --out")
+    if run.is_dir() and any(run.iterdir()):
+        if not (run / MANIFEST).is_file():
+            raise GinsimError(f"{run}: holds other files than a run; name another --out")
+        if not overwrite:
+            raise GinsimError(
+                f"{run}: holds a run already; add --overwrite to replace it, go on with "
+                f"`ginsim tournament --resume {run}`, or name another --out"
+            )
+        for name in ("rounds", "plots"):
+            shutil.rmtree(run / name, ignore_errors=True)
+        for name in (SUMMARY, MANIFEST):
+            (run / name).unlink(missing_ok=True)
+    try:
+        records.rounds_folder(run).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GinsimError(f"{run}: cannot be made ({error.strerror}); name another --out") from None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come, for who watches."""
+
+    blocks_done: int
+    blocks: int
+    pairs_done: int
+    rounds: int
+    seconds: float
+
+
+def run_tournament(
+    plan: Plan,
+    run: Path,
+    manifest: dict[str, Any],
+    *,
+    jobs: int,
+    resume: bool = False,
+    watch: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[Totals, dict[str, Any]]:
+    """Play *plan* into *run*, whose manifest is written first and again at the end.
+
+    With *resume*, blocks whose parts lie whole in *run* are counted, not played. Returns the
+    totals and the finished manifest.
+    """
+    records.write_json(run / MANIFEST, manifest)
+    totals, missing, pairs_done = Totals.empty(plan), [], 0
+    for block in range(plan.blocks()):
+        found = recount_block(plan, block, run) if resume else None
+        if found is None:
+            missing.append(block)
+        else:
+            totals.add(found)
+            pairs_done += found.by_matchup[0][0].pairs
+    warm_up(plan)
+    start, rounds = time.perf_counter(), 0
+    for done, block_totals in enumerate(played(plan, jobs, run, missing), 1):
+        totals.add(block_totals)
+        pairs_done += block_totals.by_matchup[0][0].pairs
+        rounds += sum(block_totals.rows)
+        elapsed = time.perf_counter() - start
+        blocks_done = plan.blocks() - len(missing) + done
+        watch(Progress(blocks_done, plan.blocks(), pairs_done, rounds, elapsed))
+    seconds = time.perf_counter() - start
+    finished = finished_manifest(manifest, plan, totals, seconds, rounds, jobs)
+    records.write_json(run / MANIFEST, finished)
+    return totals, finished
