@@ -1,0 +1,372 @@
+"""The ``ginsim`` command: parse, call, print. Heavy modules are imported where they are used."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ginsim.errors import GinsimError
+
+app = typer.Typer(
+    help="Simulation harness for Gin Rummy bots.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+FINE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+RulesName = Annotated[str, typer.Option("--rules", help="Preset; see `ginsim rules`.")]
+Override = Annotated[
+    list[str] | None, typer.Option("--rule", metavar="FIELD=VALUE", help="Change one rule.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", help="Jobs in parallel; 0: one a core.")]
+
+
+def say(line: str) -> None:
+    """Print *line* to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def print_json(content: Any, *, line: bool = False) -> None:
+    """Print *content* as JSON, on one line if *line*."""
+    print(json.dumps(content, indent=None if line else 1), flush=True)
+
+
+def announce_compiling() -> None:
+    """Say so when the kernels of this version are not compiled yet."""
+    from ginsim.jit import CACHE_FOLDER, INTERPRETED
+
+    if not INTERPRETED and not any(CACHE_FOLDER.rglob("*play_pairs*.nbc")):
+        say("Compiling the engine for this machine, once per version: some 20 seconds.")
+
+
+def jobs_of(jobs: int) -> int:
+    """Return the number of jobs that ``--jobs`` means."""
+    if jobs < 0:
+        raise GinsimError(f"--jobs {jobs}: must be 0 (one a core) or more")
+    return jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or 1
+
+
+def each_line(answer: Callable[[str], dict[str, Any]], show: Callable[[dict[str, Any]], None]) -> None:
+    """Answer each line of standard input; a bad one gets an error object, and exit code 2."""
+    bad = 0
+    for number, line in enumerate(sys.stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            show(answer(line))
+        except GinsimError as error:
+            bad += 1
+            show({"error": str(error), "line": number})
+    if bad:
+        raise GinsimError(f"{bad} line(s) of standard input could not be answered (see \"error\")")
+
+
+@app.callback(invoke_without_command=True)
+def ginsim(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Simulation harness for Gin Rummy bots."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        print(version_of("ginsim"))
+        raise typer.Exit(FINE)
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(FINE)
+
+
+@app.command()
+def tournament(
+    bots: Annotated[
+        list[str] | None, typer.Argument(help="Two or more bots; see `ginsim bots`.")
+    ] = None,
+    pairs: Annotated[int, typer.Option(help="Mirrored pairs a matchup.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Names the deals and all else that is random.")] = 1,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    jobs: Jobs = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder; default results/<bots>-<time>.")
+    ] = None,
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="FILE.PY:NAME", help="One more bot, from a file.")
+    ] = None,
+    mirror: Annotated[
+        bool, typer.Option(help="Play each deal twice, seats swapped, or once.")
+    ] = True,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
+    ] = None,
+    block: Annotated[int, typer.Option(help="Pairs a block; 0: a size that suits.")] = 0,
+    plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Play all matchups of some bots, log every round, print tables, save plots."""
+    announce_compiling()
+    from ginsim.rules import resolve
+    from ginsim.tournament import Plan, check_same, manifest_of, plan_of, prepare_folder
+    from ginsim.tournament import MANIFEST as NAME
+    from ginsim.records import read_json
+
+    named = [*(bots or []), *(bot or [])]
+    if resume is not None:
+        if named:
+            raise GinsimError("--resume takes the bots from the run: leave them out")
+        run, manifest = resume, read_json(resume / NAME)
+        plan = plan_of(manifest, run / NAME)
+        check_same(manifest, plan, run)
+    else:
+        plan = Plan(tuple(named), resolve(rules, rule or []), seed, pairs, mirror, block)
+        plan.bots()
+        run = out or Path("results") / f"{'-'.join(_file_name(n) for n in named)}-{_now()}"
+        prepare_folder(run, overwrite)
+        manifest = manifest_of(plan, rules)
+    _play(plan, run, manifest, jobs_of(jobs), resume is not None, plots, as_json)
+
+
+def _now() -> str:
+    return datetime.now().strftime("%Y%m%d-%H%M%S")
+
+
+def _file_name(spec: str) -> str:
+    return Path(spec.rpartition(":")[0] or spec).stem
+
+
+def _play(
+    plan: Any,
+    run: Path,
+    manifest: dict[str, Any],
+    jobs: int,
+    resume: bool,
+    plots: bool,
+    as_json: bool,
+) -> None:
+    """Run the tournament with a progress bar, then write and show what came out."""
+    from ginsim.progress import watching
+    from ginsim.records import write_json
+    from ginsim.summary import summary_of
+    from ginsim.tournament import SUMMARY, run_tournament
+
+    try:
+        with watching(plan.pairs) as watch:
+            totals, manifest = run_tournament(
+                plan, run, manifest, jobs=jobs, resume=resume, watch=watch
+            )
+    except KeyboardInterrupt:
+        say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
+        raise typer.Exit(INTERRUPTED) from None
+    summary = summary_of(plan, totals)
+    write_json(run / SUMMARY, summary)
+    if plots:
+        from ginsim.plots import save_plots
+
+        (run / "plots").mkdir(exist_ok=True)
+        save_plots(summary, run / "plots")
+    if as_json:
+        print_json({"run": str(run), "manifest": manifest, "summary": summary})
+        return
+    from ginsim.tables import bot_table, cross_table, print_tables
+
+    print_tables(cross_table(summary), bot_table(summary))
+    speed = manifest["rounds_per_second"]
+    print(
+        f"{summary['matches']:,} matches, {summary['rounds']:,} rounds"
+        + (f" in {manifest['seconds']:.1f} s ({speed:,} rounds/s, {jobs} jobs)" if speed else "")
+    )
+    print(f"digest {summary['digest']}")
+    print(f"run    {run}" + ("  (log, manifest.json, summary.json, plots)" if plots else ""))
+
+
+@app.command()
+def hand(
+    cards: Annotated[str, typer.Argument(help="1-11 cards, like 'AS 2S 3S'; - for lines of stdin.")],
+    taken: Annotated[
+        str | None, typer.Option(metavar="CARD", help="The card just taken from the pile.")
+    ] = None,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    as_json: Json = False,
+) -> None:
+    """Tell a hand's melds, deadwood and, for 11 cards, what it may do."""
+    from ginsim.rules import resolve
+    from ginsim.showdown import hand_report
+
+    chosen = resolve(rules, rule or [])
+
+    def answer(words: str) -> dict[str, Any]:
+        return hand_report(words, taken, chosen)
+
+    if cards == "-":
+        each_line(answer, lambda report: _show_report(report, as_json, one_line=True))
+    else:
+        _show_report(answer(cards), as_json)
+
+
+@app.command()
+def showdown(
+    lines: Annotated[
+        str | None, typer.Argument(help="- to read JSON lines: knocker, spread, defender.")
+    ] = None,
+    knocker: Annotated[str | None, typer.Option(help="The knocker's 10 cards.")] = None,
+    spread: Annotated[
+        str | None, typer.Option(help="Its melds, like '5S 5C 5D | 6S 7S 8S'; default: chosen.")
+    ] = None,
+    defender: Annotated[str | None, typer.Option(help="The defender's 10 cards.")] = None,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    as_json: Json = False,
+) -> None:
+    """Settle a knock: layoffs, undercut, points."""
+    from ginsim.rules import resolve
+    from ginsim.showdown import showdown as settle_showdown
+    from ginsim.showdown import showdown_line
+
+    chosen = resolve(rules, rule or [])
+    if lines == "-":
+        each_line(
+            lambda line: showdown_line(line, chosen),
+            lambda report: _show_report(report, as_json, one_line=True),
+        )
+        return
+    if lines is not None:
+        raise GinsimError(f"{lines!r}: give --knocker and --defender, or - for lines of JSON")
+    if knocker is None or defender is None:
+        raise GinsimError("give --knocker and --defender, ten cards each")
+    _show_report(settle_showdown(knocker, defender, spread, chosen), as_json)
+
+
+def _show_report(report: dict[str, Any], as_json: bool, *, one_line: bool = False) -> None:
+    """Print a report of cards as JSON or as lines ``key: value``."""
+    if as_json:
+        print_json(report, line=one_line)
+        return
+    for key, value in report.items():
+        shown = " | ".join(value) if isinstance(value, list) and " " in "".join(value) else value
+        shown = " ".join(shown) if isinstance(shown, list) else shown
+        print(f"{key.replace('_', ' ')}: {'none' if shown in (None, '') else shown}")
+    if one_line:
+        print()
+
+
+@app.command()
+def bots(as_json: Json = False) -> None:
+    """List the built-in bots."""
+    from ginsim.bots import built_in
+
+    found = built_in()
+    if as_json:
+        print_json([{"name": b.name, "about": b.about, "parameters": b.parameters} for b in found])
+        return
+    from ginsim.tables import bots_table, print_tables
+
+    print_tables(bots_table(found), "Any file.py:name that holds a ginsim Bot plays too.")
+
+
+@app.command()
+def rules(
+    preset: Annotated[str | None, typer.Argument(help="One preset; default: all.")] = None,
+    rule: Override = None,
+    as_json: Json = False,
+) -> None:
+    """Print the rules: all presets side by side, or one in words."""
+    from ginsim.rules import PRESETS, resolve, to_dict
+
+    if preset is None and rule:
+        raise GinsimError("--rule changes one preset: name it, like `ginsim rules classic`")
+    names = list(PRESETS) if preset is None else [preset]
+    chosen = {name: resolve(name, rule or []) for name in names}
+    if as_json:
+        print_json(
+            {
+                name: {"rules": to_dict(values), "ours": sorted(PRESETS[name].ours)}
+                for name, values in chosen.items()
+            }
+        )
+        return
+    from ginsim.tables import presets_table, print_tables, rules_table
+
+    if preset is None:
+        print_tables(presets_table(), "The sentences: ginsim rules NAME")
+    else:
+        title = f"{preset}: {PRESETS[preset].about} (* = ginsim's choice)"
+        print_tables(rules_table(chosen[preset], PRESETS[preset].ours, title))
+
+
+@app.command()
+def bench(
+    bots: Annotated[list[str] | None, typer.Argument(help="Bots; default: the built-in.")] = None,
+    rules: RulesName = "classic",
+    seconds: Annotated[float, typer.Option(help="Seconds a measurement.")] = 1.0,
+    jobs: Annotated[int, typer.Option(help="Compare with this many jobs; 1: only one.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Measure rounds a second of each bot against itself."""
+    announce_compiling()
+    from ginsim.bench import bench as measure
+    from ginsim.rules import resolve
+
+    if seconds <= 0 or jobs < 1:
+        raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
+    found = measure(bots or [], resolve(rules), seconds, jobs)
+    if as_json:
+        print_json(found)
+        return
+    from ginsim.tables import bench_table, print_tables
+
+    print_tables(bench_table(found))
+
+
+@app.command()
+def plot(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    as_json: Json = False,
+) -> None:
+    """Draw the plots of a run again, from its summary."""
+    from ginsim.plots import save_plots
+    from ginsim.records import read_json
+    from ginsim.tournament import SUMMARY
+
+    summary = read_json(run / SUMMARY)
+    (run / "plots").mkdir(exist_ok=True)
+    try:
+        paths = save_plots(summary, run / "plots")
+    except (KeyError, TypeError) as error:
+        raise GinsimError(f"{run / SUMMARY}: is no summary of a run (at {error})") from None
+    if as_json:
+        print_json([str(path) for path in paths])
+    else:
+        print("\n".join(str(path) for path in paths))
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    yield from str(error).splitlines()[:1] or [type(error).__name__]
+
+
+def main() -> None:
+    """Run the command; wrong use and bad input are one line and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except GinsimError as error:
+        say(f"ginsim: {' '.join(_lines(error))}")
+        code = WRONG_USE
+    except typer.TyperException as error:
+        say(f"ginsim: {error.format_message()} (see `ginsim --help`)")
+        code = WRONG_USE
+    except (KeyboardInterrupt, typer.Abort):
+        say("ginsim: stopped")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FINE
+    sys.exit(code or FINE)

@@ -1,0 +1,32 @@
+"""A progress bar with rounds a second and time left, on standard error."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from ginsim.tournament import Progress
+
+
+@contextmanager
+def watching(pairs: int) -> Iterator[Callable[[Progress], None]]:
+    """Yield a function that shows how far a run of *pairs* pairs has come."""
+    with Bar(
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} pairs"),
+        BarColumn(),
+        TextColumn("{task.fields[speed]:>10,} rounds/s"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=pairs, speed=0)
+
+        def watch(progress: Progress) -> None:
+            speed = round(progress.rounds / progress.seconds) if progress.seconds else 0
+            bar.update(task, completed=progress.pairs_done, speed=speed)
+
+        yield watch

@@ -1,0 +1,146 @@
+"""What a run, the bots and the rules look like on a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ginsim.bots import Bot
+from ginsim.rules import FIELDS, PRESETS, Rules, to_dict
+
+RateJson = Mapping[str, Any]
+
+
+def percent(rate: RateJson, digits: int = 1) -> str:
+    """Share as ``64.1 ±1.7`` in per cent; no margin where there is none."""
+    return _with_margin(rate, 100, digits)
+
+
+def mean(rate: RateJson, digits: int = 2) -> str:
+    """Mean as ``7.12 ±0.05``."""
+    return _with_margin(rate, 1, digits)
+
+
+def _with_margin(rate: RateJson, scale: float, digits: int) -> str:
+    if rate["value"] is None:
+        return "-"
+    value = f"{rate['value'] * scale:.{digits}f}"
+    if rate["low"] is None:
+        return value
+    margin = (rate["high"] - rate["low"]) / 2 * scale
+    return f"{value} ±{margin:.{digits}f}"
+
+
+def _table(title: str, first: str, columns: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table.add_column(first, no_wrap=True)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def cross_table(summary: Mapping[str, Any]) -> Table:
+    """Matches won by the row's bot against the column's, in per cent."""
+    names = [bot["name"] for bot in summary["bots"]]
+    cells = {
+        (matchup[one], matchup[other]): matchup[f"{one}_metrics"]["matches_won"]
+        for matchup in summary["matchups"]
+        for one, other in (("first", "second"), ("second", "first"))
+    }
+    table = _table(
+        "Matches won by row v column, %, with 95 % intervals clustered by pair",
+        "",
+        [*names, "all"],
+    )
+    for bot in summary["bots"]:
+        row = [
+            percent(cells[bot["name"], other]) if other != bot["name"] else "" for other in names
+        ]
+        table.add_row(bot["name"], *row, percent(bot["metrics"]["matches_won"]))
+    return table
+
+
+#: Columns of the bot table: heading, metric, and how it is shown.
+_BOT_COLUMNS = (
+    ("points\na round", "net_points", mean),
+    ("knocked\n% rounds", "knocks", percent),
+    ("gin\n% rounds", "gin", percent),
+    ("undercut\n% its knocks", "undercut", percent),
+    ("dead\n% rounds", "dead", percent),
+    ("knock\ndeadwood", "knock_deadwood", mean),
+    ("turns\na round", "turns", mean),
+)
+
+
+def bot_table(summary: Mapping[str, Any]) -> Table:
+    """How each bot's rounds went, over all its matchups."""
+    columns = list(_BOT_COLUMNS)
+    if any(bot["metrics"]["forfeits"]["value"] for bot in summary["bots"]):
+        columns.append(("forfeits\n% matches", "forfeits", percent))
+    table = _table(
+        "Rounds, with 95 % intervals clustered by pair", "", [heading for heading, _, _ in columns]
+    )
+    for bot in summary["bots"]:
+        table.add_row(bot["name"], *(show(bot["metrics"][key]) for _, key, show in columns))
+    return table
+
+
+def bots_table(bots: Sequence[Bot]) -> Table:
+    """Return the built-in bots: what they do and their parameters."""
+    table = Table(header_style="bold")
+    for column in ("bot", "what it does", "parameters"):
+        table.add_column(column, no_wrap=column == "bot")
+    for bot in bots:
+        shown = ", ".join(f"{knob}={value}" for knob, value in bot.parameters.items() if value)
+        table.add_row(bot.name, bot.about, shown)
+    return table
+
+
+OURS = "*"
+
+
+def presets_table() -> Table:
+    """All presets, one row a field; ``*`` marks a choice that is ginsim's own."""
+    table = _table("Rules by preset (* = the source is silent: ginsim's choice)", "field", PRESETS)
+    for name in FIELDS:
+        table.add_row(
+            name,
+            *(
+                f"{to_dict(preset.rules)[name]}{OURS if name in preset.ours else ''}"
+                for preset in PRESETS.values()
+            ),
+        )
+    return table
+
+
+def rules_table(rules: Rules, ours: frozenset[str], title: str) -> Table:
+    """One set of rules: field, value, and the rule in words."""
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table.add_column("field", no_wrap=True)
+    table.add_column("value", no_wrap=True)
+    table.add_column("the rule in words")
+    for name, field in FIELDS.items():
+        value = getattr(rules, name)
+        table.add_row(name, field.show(value) + (OURS if name in ours else ""), field.say(value))
+    return table
+
+
+def bench_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Rounds a second a bot, on one job and on several."""
+    jobs = found[0].get("jobs")
+    columns = ["rounds/s, 1 job"] + ([f"{jobs} jobs", "ratio"] if jobs else [])
+    table = _table("Speed of each bot against itself, rows to memory", "bot", columns)
+    for row in found:
+        cells = [f"{row['rounds_per_second']:,}"]
+        if jobs:
+            cells += [f"{row['jobs_rounds_per_second']:,}", f"{row['ratio']:.2f}"]
+        table.add_row(row["bot"], *cells)
+    return table
+
+
+def print_tables(*tables: Table | str) -> None:
+    """Print tables and lines to standard output, wide enough when it is no terminal."""
+    console = Console(width=None if Console().is_terminal else 160, highlight=False)
+    for table in tables:
+        console.print(table)
