@@ -260,6 +260,48 @@ def _show_report(report: dict[str, Any], as_json: bool, *, one_line: bool = Fals
 
 
 @app.command()
+def replay(
+    run: Annotated[Path | None, typer.Argument(help="Run folder; or give --seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Play this seed, no run needed.")] = None,
+    bots: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A B", help="The two bots, with --seed.")
+    ] = None,
+    matchup: Annotated[
+        str | None, typer.Option(metavar="'A V B'", help="Matchup of the run, if several.")
+    ] = None,
+    pair: Annotated[int, typer.Option(help="Index of the pair.")] = 0,
+    leg: Annotated[int, typer.Option(help="0, or 1 with the seats swapped.")] = 0,
+    round_: Annotated[int, typer.Option("--round", help="Round of the match, from 0.")] = 0,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    as_json: Json = False,
+) -> None:
+    """Show a round turn by turn: a logged one, or any seed's."""
+    announce_compiling()
+    from ginsim.bots import load_all
+    from ginsim.replay import Where, hand_record, replay_logged
+    from ginsim.replay import replay as replay_seed
+    from ginsim.rules import resolve
+    from ginsim.tournament import Plan
+
+    where = Where(pair, leg, round_)
+    if run is not None and seed is None and bots is None:
+        record = replay_logged(run, matchup, where)
+    elif run is None and seed is not None and bots is not None:
+        plan = Plan(bots, resolve(rules, rule or []), seed, pair + 1)
+        if leg not in (0, 1):
+            raise GinsimError(f"--leg {leg}: must be 0 or 1")
+        first, second = load_all(bots)
+        record = replay_seed((first, second), plan.rules, seed, where)
+    else:
+        raise GinsimError("give a run folder, or --seed S --bots A B")
+    if as_json:
+        print_json(record)
+    else:
+        print(hand_record(record))
+
+
+@app.command()
 def bots(as_json: Json = False) -> None:
     """List the built-in bots."""
     from ginsim.bots import built_in

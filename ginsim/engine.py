@@ -68,7 +68,7 @@ GAME_TYPE, RULES_TYPE = from_dtype(GAME), from_dtype(RULES)
 PLAYING, KNOCKED, WENT_BIG, ILLEGAL = 0, 1, 2, 3
 
 # Steps of a trace, each a row (step, seat, card).
-PASS, TAKE, STOCK_DRAW, THROW, KNOCK_THROW, DECLARE_BIG, REFUSED_THROW = 0, 1, 2, 3, 4, 5, 6
+PASS, TAKE, STOCK_DRAW, THROW, KNOCK_THROW, DECLARE_BIG, REFUSED_THROW, DEAL = range(8)
 
 # Labels below a round's key, and a round number that no match reaches.
 DEAL_LABEL, DECISION_LABEL = 0, 1
@@ -362,6 +362,7 @@ def play_round(
     deal(game, starter)
     game.limit = knock_limit(rules, game.deck[20] % 13)
     record_open(game, row)
+    note(trace, game, DEAL, starter, game.upcard)
     seat, ask, take = starter, True, False
     if rules.upcard == UPCARD_OFFERED:
         seat, take = offer_upcard(draw0, draw1, rules, game, trace)

@@ -48,7 +48,7 @@ METRICS = (
     Metric("net_points", "points a round", "net_points", "rounds", share=False),
     Metric("knocks", "rounds it knocked in", "knocks", "rounds"),
     Metric("gin", "gin", "gins", "rounds"),
-    Metric("undercut", "undercut, of its knocks", "undercuts_suffered", "knocks"),
+    Metric("undercut", "undercut, of its knocks without gin", "undercuts_suffered", "plain_knocks"),
     Metric("undercuts_made", "undercuts made", "undercuts_made", "rounds"),
     Metric("dead", "dead", "dead", "rounds"),
     Metric("turn_limit", "turn limit", "turn_limit", "rounds"),
@@ -87,7 +87,8 @@ def ratio(
         low, high = proportion_confint(
             pairs if value else 0, pairs, 1 - confidence, method="wilson"
         )
-        return Rate(value * scale, float(low), float(high), whole)
+        # 0 and 1 are the exact ends; rounding must not leave them a hair inside.
+        return Rate(value * scale, value and float(low), 1.0 if value else float(high), whole)
     if pairs < 2:
         return Rate(value * scale, float("nan"), float("nan"), whole)
     # squares is whole**2 times the sum of squared residuals, in exact integers until here.
