@@ -302,6 +302,38 @@ def replay(
 
 
 @app.command()
+def verify(
+    file: Annotated[str, typer.Argument(help="Finished hands, JSON lines; - for stdin.")],
+    rules: RulesName = "classic",
+    rule: Override = None,
+    as_json: Json = False,
+) -> None:
+    """Referee finished hands of any program: legality, spread, layoff, points."""
+    from dataclasses import asdict
+
+    from ginsim.rules import resolve
+    from ginsim.verify import verify as verify_lines
+
+    chosen = resolve(rules, rule or [])
+    if file == "-":
+        verdict = verify_lines(sys.stdin, chosen, "standard input")
+    else:
+        try:
+            with Path(file).open(encoding="utf-8") as lines:
+                verdict = verify_lines(lines, chosen, file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise GinsimError(f"{file}: cannot be read ({error})") from None
+    if as_json:
+        print_json(asdict(verdict))
+    else:
+        for found in verdict.disagreements:
+            print(f"hand {found.hand}: {found.what}: theirs {found.theirs}, ours {found.ours}")
+        print(f"{verdict.hands} hands, {len(verdict.disagreements)} disagreements")
+    if verdict.disagreements:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
 def bots(as_json: Json = False) -> None:
     """List the built-in bots."""
     from ginsim.bots import built_in

@@ -47,6 +47,9 @@ UNSCORED_STYLE = ("#FFFFFF", "..")
 MIN_KNOCKS = 30  #: knocks that an undercut rate must rest on to be drawn
 FEW_PAIRS = 30  #: pairs below which a normal interval is too short to be trusted
 CUT = 999, 1000  #: share of every bot's rounds that the axis of round lengths must hold
+#: Per cent of a bot's knocks at one deadwood (``gin-only``: 100) above which a linear axis
+#: would squeeze all the others.
+SQUEEZED = 50
 
 DPI = 160
 SIZES = {"title": 12.0, "caption": 8.0, "label": 10.0, "tick": 9.0, "cell": 8.0}  #: points
@@ -102,12 +105,13 @@ def names(summary: Summary) -> list[str]:
 
 def bot_style(at: int) -> dict[str, Any]:
     """Return line properties of the bot at place *at* of the summary, the same in all plots."""
+    marker = MARKERS[at % len(MARKERS)]
     return {
         "color": COLOURS[at % len(COLOURS)],
-        "marker": MARKERS[at % len(MARKERS)],
+        "marker": marker,
         "linestyle": LINES[at // len(COLOURS) % len(LINES)],
         "linewidth": 1.2,
-        "markersize": 4.5,
+        "markersize": 8.0 if marker == "*" else 6.0 if marker in "PXp" else 5.0,
         "markeredgewidth": 0.0,
     }
 
@@ -299,9 +303,9 @@ def undercut_by_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
                 **bot_style(place),
             )
         )
-        labels.append(name if any(drawn) else f"{name} (too few knocks)")
+        labels.append(name if any(drawn) else f"{name} (left out)")
     _deadwood_axis(ax, bots[0], bins)
-    if any("too few" not in label for label in labels):
+    if any(not label.endswith("(left out)") for label in labels):
         ax.set_ylim(bottom=0)
     else:
         ax.set_ylim(0, 100)
@@ -417,8 +421,13 @@ def knock_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
         handles += ax.plot(bins, share, **bot_style(place))
         labels.append(name if any(bot["knocks_by_deadwood"]) else f"{name} (no knocks)")
     _deadwood_axis(ax, bots[0], bins)
+    label = "share of the bot's knocks (%)"
+    if max((max(handle.get_ydata()) for handle in handles)) > SQUEEZED:
+        ax.set_yscale("function", functions=(np.sqrt, np.square))
+        ax.set_yticks([0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100])
+        label += ", square-root scale"
     ax.set_ylim(bottom=0)
-    _labels(ax, "deadwood when knocking (points)", "share of the bot's knocks (%)")
+    _labels(ax, "deadwood when knocking (points)", label)
     _legend(ax, handles, labels, "bot")
     caption = [played(summary), "each bot over all its matchups"]
     _head(ax, "Deadwood that bots knock with", caption)

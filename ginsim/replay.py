@@ -122,7 +122,7 @@ def replay(bots: tuple[Bot, Bot], rules: Rules, seed: int, where: Where) -> dict
     for turn in turns:
         turn["bot"] = names[turn["seat"]]
     scores = [int(row["score_before_0"]), int(row["score_before_1"])]
-    return {
+    record = {
         "rules": to_dict(rules),
         "seed": seed,
         "pair": where.pair,
@@ -140,6 +140,7 @@ def replay(bots: tuple[Bot, Bot], rules: Rules, seed: int, where: Where) -> dict
         "scores_after": _scores_after(row, scores),
         "row": {name: int(row[name]) for name in row.dtype.names or ()},
     }
+    return record | {"finished": finished(record)}
 
 
 def _scores_after(row: Any, before: Sequence[int]) -> list[int]:
@@ -175,16 +176,44 @@ def _end(row: Any, hands: Sequence[Hand]) -> dict[str, Any]:
     }
 
 
-def actions_of(record: Mapping[str, Any]) -> list[str]:
-    """Actions of a replay in the form that ``ginsim verify`` reads: pass, take, draw, a card."""
+def _actions(turns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Actions of a round: pass, or take or draw and then the card thrown (or big_gin)."""
     actions: list[str] = []
-    for turn in record["turns"]:
+    for turn in turns:
         actions.append(turn["action"])
         if "throw" in turn:
             actions.append(turn["throw"])
         elif turn.get("out") == "big_gin":
             actions.append("big_gin")
     return actions
+
+
+def finished(record: Mapping[str, Any]) -> dict[str, Any]:
+    """*record* (``replay``) as a finished hand, the form that ``ginsim verify`` referees."""
+    end, deck = record["end"], list(record["deck"])
+    if record["starter"] == 1:  # there the cards at 0, 2, .. 18 are player 0's
+        deck[:20] = [card for two in range(0, 20, 2) for card in (deck[two + 1], deck[two])]
+    hand: dict[str, Any] = {
+        "id": f"seed {record['seed']} pair {record['pair']} leg {record['leg']} "
+        f"round {record['round']}",
+        "starter": record["starter"],
+        "deck": deck,
+        "actions": _actions(record["turns"]),
+        "hands": record["hands"],
+        "type": "draw" if end["outcome"] == "dead" else end["outcome"],
+        "winner": end["winner"],
+        "points": end["points"],
+    }
+    if "knocker" in end:
+        hand |= {
+            "knocker": end["knocker"],
+            "knock_melds": [meld.split() for meld in end["spread"]],
+            "opp_melds": [meld.split() for meld in end["defender_melds"]],
+            "knock_dw": end["knocker_deadwood"],
+            "opp_dw_before": end["defender_deadwood_before"],
+            "opp_dw": end["defender_deadwood"],
+        }
+    return hand
 
 
 def logged_row(run: Path, plan: Plan, matchup: str, where: Where) -> dict[str, int]:
