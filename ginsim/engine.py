@@ -69,6 +69,7 @@ PLAYING, KNOCKED, WENT_BIG, ILLEGAL = 0, 1, 2, 3
 
 # Steps of a trace, each a row (step, seat, card).
 PASS, TAKE, STOCK_DRAW, THROW, KNOCK_THROW, DECLARE_BIG, REFUSED_THROW, DEAL = range(8)
+NO_STEP = -1
 
 # Labels below a round's key, and a round number that no match reaches.
 DEAL_LABEL, DECISION_LABEL = 0, 1
@@ -80,10 +81,11 @@ LAST_CARD = 51
 
 @kernel
 def note(trace: np.ndarray, game: Any, step: int, seat: int, card: int) -> None:
-    """Append a step to *trace* while it has room; a trace of no rows records nothing."""
+    """Append a step to *trace*, and NO_STEP behind it, while there is room for both."""
     at = game.traced
-    if at < trace.shape[0]:
+    if at + 1 < trace.shape[0]:
         trace[at, 0], trace[at, 1], trace[at, 2] = step, seat, card
+        trace[at + 1, 0] = NO_STEP
         game.traced = at + 1
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import matplotlib
 import matplotlib.style
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -113,6 +112,7 @@ def bot_style(at: int) -> dict[str, Any]:
         "linewidth": 1.2,
         "markersize": 8.0 if marker == "*" else 6.0 if marker in "PXp" else 5.0,
         "markeredgewidth": 0.0,
+        "clip_on": False,  # a marker on the axis is shown whole
     }
 
 
@@ -135,8 +135,6 @@ def played(summary: Summary) -> str:
 def intervals(summary: Summary) -> str:
     """Return the caption's line on intervals; says so where they are not to be trusted."""
     line = "95 % intervals, clustered by pair"
-    if summary["pairs"] < 2:
-        return line + " (none from one pair)"
     if summary["pairs"] < FEW_PAIRS:
         return line + f" (rough: fewer than {FEW_PAIRS} pairs)"
     return line
@@ -257,7 +255,11 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
     bar.ax.tick_params(labelsize=SIZES["cell"])
     bar.outline.set_visible(False)
     _labels(ax, "against this bot (column)", "bot (row)")
-    caption = [played(summary), "below each rate: " + intervals(summary)]
+    caption = [
+        played(summary),
+        "below each rate: " + intervals(summary),
+        "a drawn match counts as half a win",
+    ]
     _head(ax, "Matches won, row against column (%)", caption)
     return ax
 
@@ -414,15 +416,14 @@ def knock_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
     bots = summary["bots"]
     bins = _deadwood_bins(summary)
     ax = _curves(ax, len(bots))
-    handles: list[Artist] = []
-    labels = []
+    share = np.array([shares(bot["knocks_by_deadwood"])[: len(bins)] for bot in bots])
+    handles, labels = [], []
     for place, (bot, name) in enumerate(zip(bots, names(summary), strict=True)):
-        share = shares(bot["knocks_by_deadwood"])[: len(bins)]
-        handles += ax.plot(bins, share, **bot_style(place))
+        handles += ax.plot(bins, share[place], **bot_style(place))
         labels.append(name if any(bot["knocks_by_deadwood"]) else f"{name} (no knocks)")
     _deadwood_axis(ax, bots[0], bins)
     label = "share of the bot's knocks (%)"
-    if max((max(handle.get_ydata()) for handle in handles)) > SQUEEZED:
+    if np.nan_to_num(share).max() > SQUEEZED:
         ax.set_yscale("function", functions=(np.sqrt, np.square))
         ax.set_yticks([0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100])
         label += ", square-root scale"
@@ -453,7 +454,7 @@ def round_length(summary: Summary, ax: Axes | None = None) -> Axes:
     ax = _curves(ax, len(bots))
     cut = max(cut_of(bot["rounds_by_turns"]) for bot in bots)
     step = 1 + cut // 12
-    handles: list[Artist] = []
+    handles = []
     for place, bot in enumerate(bots):
         share = shares(bot["rounds_by_turns"])[: cut + 1]
         every = (place % step, step)
@@ -462,7 +463,8 @@ def round_length(summary: Summary, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0)
     _labels(ax, "turns in the round (both players')", "share of the bot's rounds (%)")
     _legend(ax, handles, names(summary), "bot")
-    caption = [played(summary), "each bot over all its matchups" + _beyond(bots, cut)]
+    whose = "each bot over all its matchups" if len(bots) > 2 else "both bots share all rounds"
+    caption = [played(summary), whose + _beyond(bots, cut)]
     _head(ax, "How long rounds last", caption)
     return ax
 

@@ -50,15 +50,16 @@ def traced_match(
     """Rows of one match and, a round each, its steps: int64 [n, 3] of (step, seat, card)."""
     size = _FIRST_TRACE
     while True:
-        trace = np.full((size, 3), -1, dtype=np.int64)
+        trace = np.full((size, 3), engine.NO_STEP, dtype=np.int64)
         chunks = play_chunks(
             bots, rules, seed, pair, pair + 1, mirrored=leg == 1, trace=trace
         )
         rows = np.concatenate([np.array(chunk) for chunk in chunks])
-        if trace[-1, 0] < 0:
+        used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
+        if used + 2 < size:  # a full trace may lack steps
             break
         size *= 8
-    steps = trace[trace[:, 0] >= 0]
+    steps = trace[:used]
     starts = np.flatnonzero(steps[:, 0] == engine.DEAL)
     return rows[rows["leg"] == leg], np.split(steps, starts)[1:]
 
