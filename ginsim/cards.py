@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ginsim.errors import GinsimError
-from ginsim.jit import kernel
+from ginsim.jit import int64, kernel
 
 Card: TypeAlias = int  #: 0..51
 Hand: TypeAlias = int  #: bit mask over cards 0..51; any set of cards, not only a hand
@@ -58,7 +58,7 @@ def points(hand: Hand) -> int:
     """Points of all cards in *hand*, melded or not."""
     total = 0
     for suit in range(4):
-        total += np.int64(SUIT_POINTS[hand >> 13 * suit & SUIT_MASK])
+        total += int64(SUIT_POINTS[hand >> 13 * suit & SUIT_MASK])
     return total
 
 
@@ -102,7 +102,7 @@ def text(hand: Hand) -> str:
 
 
 def parse_card(word: str) -> Card:
-    """Return the card that *word* names: a rank, then a suit, in either case; 10 and T are one rank.
+    """Return the card that *word* names: a rank, then a suit, in either case; 10 is T.
 
     Raises GinsimError, naming the word, when it is no card.
 

@@ -54,7 +54,9 @@ def jobs_of(jobs: int) -> int:
     return jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or 1
 
 
-def each_line(answer: Callable[[str], dict[str, Any]], show: Callable[[dict[str, Any]], None]) -> None:
+def each_line(
+    answer: Callable[[str], dict[str, Any]], show: Callable[[dict[str, Any]], None]
+) -> None:
     """Answer each line of standard input; a bad one gets an error object, and exit code 2."""
     bad = 0
     for number, line in enumerate(sys.stdin, 1):
@@ -66,7 +68,7 @@ def each_line(answer: Callable[[str], dict[str, Any]], show: Callable[[dict[str,
             bad += 1
             show({"error": str(error), "line": number})
     if bad:
-        raise GinsimError(f"{bad} line(s) of standard input could not be answered (see \"error\")")
+        raise GinsimError(f'{bad} line(s) of standard input could not be answered (see "error")')
 
 
 @app.callback(invoke_without_command=True)
@@ -114,10 +116,10 @@ def tournament(
 ) -> None:
     """Play all matchups of some bots, log every round, print tables, save plots."""
     announce_compiling()
-    from ginsim.rules import resolve
-    from ginsim.tournament import Plan, check_same, manifest_of, plan_of, prepare_folder
-    from ginsim.tournament import MANIFEST as NAME
     from ginsim.records import read_json
+    from ginsim.rules import resolve
+    from ginsim.tournament import MANIFEST as NAME
+    from ginsim.tournament import Plan, check_same, manifest_of, plan_of, prepare_folder
 
     named = [*(bots or []), *(bot or [])]
     if resume is not None:
@@ -190,7 +192,9 @@ def _play(
 
 @app.command()
 def hand(
-    cards: Annotated[str, typer.Argument(help="1-11 cards, like 'AS 2S 3S'; - for lines of stdin.")],
+    cards: Annotated[
+        str, typer.Argument(help="1-11 cards, like 'AS 2S 3S'; - for lines of stdin.")
+    ],
     taken: Annotated[
         str | None, typer.Option(metavar="CARD", help="The card just taken from the pile.")
     ] = None,

@@ -10,7 +10,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from ginsim.cards import DECK, count
-from ginsim.jit import kernel, kernel_of
+from ginsim.jit import int64, kernel, kernel_of
 from ginsim.melds import deadwood, default_spread, lay_off
 from ginsim.rng import fold, shuffle, stream
 from ginsim.rows import ROW_TYPE, STOCK, TURN_LIMIT
@@ -102,7 +102,7 @@ def lay_upcard(game: Any, card: int) -> None:
 @kernel
 def lift_upcard(game: Any) -> int:
     """Take the top card off the discard pile and return it."""
-    card = game.upcard
+    card = int64(game.upcard)
     size = game.pile_size - 1
     game.pile[size // 10] ^= card << 6 * (size % 10)
     game.pile_size = size
@@ -136,7 +136,7 @@ def deal(game: Any, starter: int) -> None:
 @kernel
 def stock(game: Any) -> int:
     """Cards left in the stock."""
-    return 52 - game.next
+    return int64(52 - game.next)
 
 
 @kernel
@@ -175,7 +175,7 @@ def see(
         game.known[seat],
         stock(game),
         game.turn,
-        np.int64(seat == game.starter),
+        int64(seat == game.starter),
         game.score[seat],
         game.score[rival],
         kept,
@@ -237,10 +237,10 @@ def finish_turn(
     taken: bool,
 ) -> int:
     """Play a turn on once *drawn* is in hand: big gin, discard, knock. Returns a status."""
-    if rules.big_gin and deadwood(game.hand[seat]) == 0:
-        if knock(see(rules, game, seat, BIG_GIN, drawn, 0, 0, 0)):
-            note(trace, game, DECLARE_BIG, seat, NO_CARD)
-            return WENT_BIG
+    may_go_big = rules.big_gin and deadwood(game.hand[seat]) == 0
+    if may_go_big and knock(see(rules, game, seat, BIG_GIN, drawn, 0, 0, 0)):
+        note(trace, game, DECLARE_BIG, seat, NO_CARD)
+        return WENT_BIG
 
     legal = game.hand[seat]
     if taken and not rules.discard_taken:
@@ -253,10 +253,10 @@ def finish_turn(
     throw(game, seat, drawn, card)
 
     kept = deadwood(game.hand[seat])
-    if kept <= game.limit and (rules.knock_taken or not taken or card != drawn):
-        if knock(see(rules, game, seat, KNOCK, drawn, 0, swapped, kept)):
-            note(trace, game, KNOCK_THROW, seat, card)
-            return KNOCKED
+    may_knock = kept <= game.limit and (rules.knock_taken or not taken or card != drawn)
+    if may_knock and knock(see(rules, game, seat, KNOCK, drawn, 0, swapped, kept)):
+        note(trace, game, KNOCK_THROW, seat, card)
+        return KNOCKED
     note(trace, game, THROW, seat, card)
     return PLAYING
 
@@ -290,7 +290,7 @@ def record_knock(rules: Any, game: Any, knocker: int, cards: int, row: Any) -> N
     sets, runs = default_spread(hand, DECK & ~(hand | game.discards))
     left = deadwood(hand)
     before = deadwood(defender)
-    after, laid = before, np.int64(0)
+    after, laid = before, int64(0)
     if left > 0:
         after, laid = lay_off(defender, sets, runs)
     outcome, points = settle(rules, cards, left, after)
@@ -400,7 +400,7 @@ def match_over(rules: Any, game: Any, scored: bool, rounds: int) -> bool:
         return True
     if rules.match_end == ONE_SCORED_ROUND:
         return scored
-    return max(game.score[0], game.score[1]) >= rules.target
+    return bool(max(game.score[0], game.score[1]) >= rules.target)
 
 
 @kernel
@@ -522,4 +522,3 @@ def play_pairs(
                 rules, game, seed, pair, leg, decks, trace, rows[filled:],
             )  # fmt: skip
     return end, filled
-

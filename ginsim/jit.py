@@ -16,9 +16,13 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 import platformdirs
-from numba.core import config
+from numba.core import config as _config
 
+config: Any = _config
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Conversion to the one type of number in kernels; for the type checker it is an int.
+int64 = cast(Callable[[Any], int], np.int64)
 
 #: True when kernels run as plain Python (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = bool(config.DISABLE_JIT)

@@ -14,12 +14,14 @@ from ginsim.jit import INTERPRETED, plain
 from ginsim.rows import ROW
 from ginsim.rules import Rules
 
+PlayPairs = Callable[..., tuple[int, int]]
+
 #: Rows that one call of the engine fills at most, beside the worst pair's.
 BUFFER_ROWS = 65_536
 
 
 @functools.cache
-def _plain_play_pairs() -> Callable[..., tuple[int, int]]:
+def _plain_play_pairs() -> PlayPairs:
     """``engine.play_pairs`` as plain Python: the same source, every engine kernel uncompiled.
 
     Compiled code cannot call plain Python functions of unknown type, so a plain bot needs an
@@ -32,7 +34,7 @@ def _plain_play_pairs() -> Callable[..., tuple[int, int]]:
             namespace[name] = types.FunctionType(
                 function.__code__, namespace, name, function.__defaults__, function.__closure__
             )
-    play: Callable[..., tuple[int, int]] = namespace["play_pairs"]
+    play: PlayPairs = namespace["play_pairs"]
     return play
 
 
@@ -69,7 +71,7 @@ def play_chunks(
     able = bots[0].jit and bots[1].jit and not INTERPRETED
     compiled = able if compiled is None else compiled and able
     policies = (*_policies(bots[0], compiled), *_policies(bots[1], compiled))
-    play = engine.play_pairs if compiled else _plain_play_pairs()
+    play: PlayPairs = engine.play_pairs if compiled else _plain_play_pairs()
     knobs = np.stack([bot.knobs() for bot in bots])
     size = max(BUFFER_ROWS if compiled else 0, 2 * rules.round_limit)
     rows = records(ROW, size, compiled)

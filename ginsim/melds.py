@@ -13,7 +13,7 @@ have at most three ranks that can form a set, so trying every choice is cheap.
 import numpy as np
 
 from ginsim.cards import RANK_POINTS, SUIT_MASK, Hand, count, lowest, points
-from ginsim.jit import kernel
+from ginsim.jit import int64, kernel
 
 
 def _in_runs(mask: int) -> int:
@@ -65,7 +65,7 @@ def run_cards(hand: Hand) -> Hand:
     """Cards of *hand* that some run within it holds."""
     members = 0
     for suit in range(4):
-        members |= np.int64(RUN_CARDS[suit_of(hand, suit)]) << 13 * suit
+        members |= int64(RUN_CARDS[suit_of(hand, suit)]) << 13 * suit
     return members
 
 
@@ -79,10 +79,10 @@ def meldable(hand: Hand) -> Hand:
 def _without_runs(s: int, c: int, d: int, h: int) -> int:
     """Points left in four suit masks once every run is melded."""
     return (
-        np.int64(LOOSE_POINTS[s])
-        + np.int64(LOOSE_POINTS[c])
-        + np.int64(LOOSE_POINTS[d])
-        + np.int64(LOOSE_POINTS[h])
+        int64(LOOSE_POINTS[s])
+        + int64(LOOSE_POINTS[c])
+        + int64(LOOSE_POINTS[d])
+        + int64(LOOSE_POINTS[h])
     )
 
 
@@ -128,7 +128,7 @@ def best_discards(hand: Hand, legal: Hand) -> tuple[int, Hand]:
     >>> int(left), text(int(cards))
     (10, '8C')
     """
-    least, best = 1 << 30, np.int64(0)
+    least, best = 1 << 30, int64(0)
     melding = meldable(hand)
     stray = legal & ~melding
     if stray:
@@ -138,7 +138,7 @@ def best_discards(hand: Hand, legal: Hand) -> tuple[int, Hand]:
             stray ^= bit
             left = whole - RANK_POINTS[lowest(bit) % 13]
             if left < least:
-                least, best = left, np.int64(0)
+                least, best = left, int64(0)
             if left == least:
                 best |= bit
     rest = legal & melding
@@ -147,7 +147,7 @@ def best_discards(hand: Hand, legal: Hand) -> tuple[int, Hand]:
         rest ^= bit
         left = deadwood(hand ^ bit)
         if left < least:
-            least, best = left, np.int64(0)
+            least, best = left, int64(0)
         if left == least:
             best |= bit
     return least, best
@@ -222,8 +222,8 @@ def _spread_among(rest: Hand, ranks: int, sets: Hand, unseen: Hand) -> tuple[int
     ranks ^= bit
     best_cost, best_sets = _spread_among(rest, ranks, sets, unseen)
     held = rest & of_ranks(bit)
-    left_out = np.int64(0)  # the card of four that the set does without; 0: none
-    others = held if count(held) == 4 else np.int64(0)
+    left_out = int64(0)  # the card of four that the set does without; 0: none
+    others = held if count(held) == 4 else int64(0)
     while True:
         meld = held ^ left_out
         cost, chosen = _spread_among(rest ^ meld, ranks, sets | meld, unseen)
@@ -243,7 +243,7 @@ def default_spread(hand: Hand, unseen: Hand) -> tuple[int, int]:
     knocker does not hold and that are not in the discard pile) could be laid off, chains
     included; then the lowest ``sets`` mask.
     """
-    _, sets = _spread_among(hand, set_ranks(hand), np.int64(0), unseen)
+    _, sets = _spread_among(hand, set_ranks(hand), int64(0), unseen)
     return sets, run_cards(hand & ~sets)
 
 
@@ -284,5 +284,4 @@ def lay_off(defender: Hand, sets: Hand, runs: Hand) -> tuple[int, int]:
     >>> int(left), text(int(laid))
     (30, '2C 3C')
     """
-    return _lay_off(defender, runs, fourths(sets), np.int64(0))
-
+    return _lay_off(defender, runs, fourths(sets), int64(0))

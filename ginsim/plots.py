@@ -35,7 +35,7 @@ ENDING_STYLE = {
     "gin": ("#0072B2", ""),
     "knock won": ("#56B4E9", ""),
     "undercut made": ("#C6E6F7", ""),
-    "dead": ("#666666", ""),
+    "dead": ("#1A1A1A", ""),
     "undercut suffered": ("#FCE3B0", "////"),
     "lost to knock": ("#E69F00", "////"),
     "lost to gin": ("#D55E00", "////"),
@@ -67,24 +67,16 @@ def shown(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-def percent(share: float | None) -> str:
-    """Return a share in per cent, without the sign; a question mark if there is none.
-
-    >>> percent(0.641), percent(None)
-    ('64.1', '?')
-    """
-    return "?" if share is None else f"{100 * share:.1f}"
-
-
 def cell_text(rate: Mapping[str, Any]) -> str:
-    r"""Return a rate over its interval, in per cent.
+    r"""Return a rate over its interval, in per cent; without one if it has none.
 
     >>> cell_text({"value": 0.641, "low": 0.6237, "high": 0.6578, "weight": 4000})
     '64.1\n62.4\u201365.8'
     """
+    value = f"{100 * rate['value']:.1f}"
     if rate["low"] is None or rate["high"] is None:
-        return percent(rate["value"])
-    return f"{percent(rate['value'])}\n{percent(rate['low'])}\N{EN DASH}{percent(rate['high'])}"
+        return value
+    return f"{value}\n{100 * rate['low']:.1f}\N{EN DASH}{100 * rate['high']:.1f}"
 
 
 def shares(counts: Sequence[int]) -> np.ndarray:
@@ -222,8 +214,9 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
         first, second = at[matchup["first"]], at[matchup["second"]]
         for row, column, side in ((first, second, "first"), (second, first, "second")):
             rate = matchup[f"{side}_metrics"]["matches_won"]
-            won[row, column] = np.nan if rate["value"] is None else 100 * rate["value"]
-            texts[row, column] = cell_text(rate)
+            if rate["value"] is not None:
+                won[row, column] = 100 * rate["value"]
+                texts[row, column] = cell_text(rate)
 
     longest = max(map(len, bots))
     ax = _axes(ax, max(6.6, 2.2 + 0.07 * longest + 0.82 * len(bots)), 3.0 + 0.55 * len(bots))
@@ -247,7 +240,7 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    if longest * len(bots) > 24:
+    if longest * 0.095 > max(0.82, 4.4 / len(bots)):  # inches: of a name, of a cell
         for label in ax.get_xticklabels():
             label.set(rotation=35, ha="right", rotation_mode="anchor")
     bar = ax.figure.colorbar(mesh, ax=ax, ticks=[0, 25, 50, 75, 100], fraction=0.05, pad=0.02)
@@ -279,7 +272,7 @@ def undercut_by_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
     bins = _deadwood_bins(summary)[1:]
     ax = _curves(ax, len(bots))
     reach = min(0.32, 0.07 * (len(bots) - 1))
-    dodges = np.linspace(-reach, reach, len(bots)) if len(bots) > 1 else np.zeros(1)
+    dodges = np.linspace(-reach, reach, len(bots))
     handles, labels = [], []
     for place, (bot, name) in enumerate(zip(bots, names(summary), strict=True)):
         rates = [bot["undercut_by_deadwood"][at] for at in bins]
@@ -464,22 +457,21 @@ def round_length(summary: Summary, ax: Axes | None = None) -> Axes:
     _labels(ax, "turns in the round (both players')", "share of the bot's rounds (%)")
     _legend(ax, handles, names(summary), "bot")
     whose = "each bot over all its matchups" if len(bots) > 2 else "both bots share all rounds"
-    caption = [played(summary), whose + _beyond(bots, cut)]
-    _head(ax, "How long rounds last", caption)
+    _head(ax, "How long rounds last", [played(summary), whose, *_beyond(bots, cut)])
     return ax
 
 
-def _beyond(bots: Sequence[Mapping[str, Any]], cut: int) -> str:
-    """What lies beyond *cut* turns, as the end of a caption."""
+def _beyond(bots: Sequence[Mapping[str, Any]], cut: int) -> list[str]:
+    """What lies beyond *cut* turns, as a line of the caption; none if nothing does."""
     most = max(sum(bot["rounds_by_turns"][cut + 1 :]) / bot["rounds"] for bot in bots)
     if most == 0:
-        return ""
+        return []
     longest = max(len(bot["rounds_by_turns"]) for bot in bots) - 1
     more = " or more" if longest == TURN_BINS - 1 else ""
-    return (
-        f"; beyond {cut} turns, not shown: at most {100 * most:.2g} % of a bot's rounds, "
+    return [
+        f"beyond {cut} turns, not shown: at most {100 * most:.2g} % of a bot's rounds, "
         f"the longest of {longest}{more}"
-    )
+    ]
 
 
 #: Every plot, by the name of its files.

@@ -51,9 +51,7 @@ def traced_match(
     size = _FIRST_TRACE
     while True:
         trace = np.full((size, 3), engine.NO_STEP, dtype=np.int64)
-        chunks = play_chunks(
-            bots, rules, seed, pair, pair + 1, mirrored=leg == 1, trace=trace
-        )
+        chunks = play_chunks(bots, rules, seed, pair, pair + 1, mirrored=leg == 1, trace=trace)
         rows = np.concatenate([np.array(chunk) for chunk in chunks])
         used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
         if used + 2 < size:  # a full trace may lack steps
@@ -329,4 +327,3 @@ def _end_lines(record: Mapping[str, Any]) -> list[str]:
     if end["winner"] is None:
         return [*lines, f"{end['outcome']}: nobody scores"]
     return [*lines, f"{end['outcome']}: {seats[end['winner']]} scores {end['points']}"]
-

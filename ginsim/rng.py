@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ginsim.jit import INTERPRETED, kernel
+from ginsim.jit import INTERPRETED, int64, kernel
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -45,7 +45,7 @@ def output(state: np.uint64, n: int) -> np.uint64:
 @kernel
 def fold(key: int, label: int) -> int:
     """Key of the stream that *label* (an int >= 0) names below *key*."""
-    return np.int64(output(np.uint64(key), label) >> _S1)
+    return int64(output(np.uint64(key), label) >> _S1)
 
 
 @kernel
@@ -74,7 +74,7 @@ def _below_at(key: int, at: int, n: int) -> int:
         while product & _LOW32 < shortfall:
             at += 64
             product = _scaled(output(np.uint64(key), at), bound)
-    return np.int64(product >> _S32)
+    return int64(product >> _S32)
 
 
 @kernel
@@ -107,4 +107,4 @@ def hash_rows(columns: np.ndarray, key: int) -> tuple[int, int]:
             word = mix((word ^ np.uint64(columns[column, row])) + _GAMMA)
         first += mix(word + _GAMMA)
         second += mix(word ^ _MIX1)
-    return np.int64(first), np.int64(second)
+    return int64(first), int64(second)

@@ -266,7 +266,7 @@ def preset(name: str) -> Rules:
 
 
 def _value(field: str, written: str) -> int:
-    """Return the int that *written* means for *field*; raises GinsimError with what may stand there."""
+    """Return the int that *written* means for *field*; raises GinsimError with what may be."""
     kind = FIELDS[field]
     if kind.choices:
         if written not in kind.choices:
@@ -330,7 +330,7 @@ def to_dict(rules: Rules) -> dict[str, str | int]:
 
 
 def from_dict(values: Mapping[str, object]) -> Rules:
-    """Return the rules written by ``to_dict``; raises GinsimError on a field that is unknown or missing."""
+    """Return the rules written by ``to_dict``; raises GinsimError on an odd or missing field."""
     missing = [name for name in FIELDS if name not in values]
     if missing or len(values) != len(FIELDS):
         odd = missing or [name for name in values if name not in FIELDS]

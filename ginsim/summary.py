@@ -82,8 +82,6 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
         "rounds": sum(totals.rows),
         "matches": plan.pairs * (2 if plan.mirrored else 1) * len(matchups),
         "digest": str(totals.digest()),
-        "bots": [
-            bot_json(name, tally) for name, tally in zip(names, totals.by_bot, strict=True)
-        ],
+        "bots": [bot_json(name, tally) for name, tally in zip(names, totals.by_bot, strict=True)],
         "matchups": matchups,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ginsim.jit import kernel
+from ginsim.jit import int64, kernel
 from ginsim.rows import DEAD_REASONS, TURN_LIMIT
 from ginsim.scoring import BIG_GIN, DEAD, FORFEIT, GIN, KNOCK, UNDERCUT
 
@@ -67,30 +67,30 @@ def _count_round(row: np.ndarray, seat: int, counters: np.ndarray) -> None:
     counters[TURNS] += row["turns"]
     counters[PILE_DRAWS] += row["pile_draws_0"] if seat == 0 else row["pile_draws_1"]
     counters[DEALT_DEADWOOD] += row["dealt_deadwood_0"] if seat == 0 else row["dealt_deadwood_1"]
-    started = np.int64(row["starter"] == seat)
+    started = int64(row["starter"] == seat)
     counters[STARTED] += started
     outcome = row["outcome"]
     if outcome == DEAD:
         counters[DEAD_ROUNDS] += 1
-        counters[TURN_LIMITS] += np.int64(row["dead_reason"] == TURN_LIMIT)
+        counters[TURN_LIMITS] += int64(row["dead_reason"] == TURN_LIMIT)
         return
     won = row["winner"] == seat
     if outcome == FORFEIT:
-        counters[FORFEITS] += np.int64(not won)
+        counters[FORFEITS] += int64(not won)
         return
     if row["points"] > 0:
         counters[DECIDED] += 1
         counters[DECIDED_STARTED] += started
-        counters[ROUNDS_WON] += np.int64(won)
-        counters[WON_STARTED] += started * np.int64(won)
+        counters[ROUNDS_WON] += int64(won)
+        counters[WON_STARTED] += started * int64(won)
         counters[NET_POINTS] += row["points"] if won else -row["points"]
         counters[POINTS] += row["points"] if won else 0
     if row["knocker"] != seat:
-        counters[UNDERCUTS_MADE] += np.int64(outcome == UNDERCUT)
-        counters[LOST_TO_KNOCK] += np.int64(outcome == KNOCK and row["points"] > 0)
-        counters[LOST_TO_GIN] += np.int64(outcome in (GIN, BIG_GIN))
+        counters[UNDERCUTS_MADE] += int64(outcome == UNDERCUT)
+        counters[LOST_TO_KNOCK] += int64(outcome == KNOCK and row["points"] > 0)
+        counters[LOST_TO_GIN] += int64(outcome in (GIN, BIG_GIN))
         return
-    at = min(np.int64(row["knock_deadwood"]), DEADWOOD_BINS - 1)
+    at = min(int64(row["knock_deadwood"]), DEADWOOD_BINS - 1)
     counters[KNOCKS] += 1
     counters[KNOCKS_AT + at] += 1
     if outcome in (GIN, BIG_GIN):
@@ -99,7 +99,7 @@ def _count_round(row: np.ndarray, seat: int, counters: np.ndarray) -> None:
     counters[PLAIN_KNOCKS] += 1
     counters[KNOCK_DEADWOOD] += row["knock_deadwood"]
     counters[DEFENDER_DEADWOOD] += row["defender_deadwood"]
-    counters[LAID_OFF_ROUNDS] += np.int64(row["laid_off"] > 0)
+    counters[LAID_OFF_ROUNDS] += int64(row["laid_off"] > 0)
     if outcome == UNDERCUT:
         counters[UNDERCUTS_SUFFERED] += 1
         counters[UNDERCUT_AT + at] += 1
@@ -115,12 +115,12 @@ def match_halves(row: np.ndarray, needed: int, seat: int) -> int:
     """
     if row["outcome"] == FORFEIT:
         return 2 if row["winner"] == seat else 0
-    own = np.int64(row["score_before_0"])
-    rival = np.int64(row["score_before_1"])
+    own = int64(row["score_before_0"])
+    rival = int64(row["score_before_1"])
     if row["winner"] == 0:
-        own += row["points"]
+        own += int64(row["points"])
     elif row["winner"] == 1:
-        rival += row["points"]
+        rival += int64(row["points"])
     if seat == 1:
         own, rival = rival, own
     if max(own, rival) < needed:
@@ -133,7 +133,7 @@ def count_pairs(rows: np.ndarray, first: int, needed: int, counters: np.ndarray)
     """Add *rows* (whole pairs, legs one after the other) to int64 counters[bot, pair - first]."""
     for at in range(len(rows)):
         row = rows[at]
-        pair, leg = row["pair"] - first, np.int64(row["leg"])
+        pair, leg = row["pair"] - first, int64(row["leg"])
         last = at + 1 == len(rows) or rows[at + 1]["leg"] != leg or rows[at + 1]["round"] == 0
         for bot in range(2):
             _count_round(row, bot ^ leg, counters[bot, pair])
@@ -153,13 +153,12 @@ class Tally:
     )
     turns: np.ndarray = field(default_factory=lambda: np.zeros(TURN_BINS, np.int64))
 
-    def __iadd__(self, other: "Tally") -> "Tally":
+    def add(self, other: "Tally") -> None:
         """Add the pairs of *other*, which must be pairs not counted yet."""
         self.pairs += other.pairs
         self.sums += other.sums
         self.products += other.products
         self.turns += other.turns
-        return self
 
     def total(self, counter: str) -> int:
         """Sum of a counter over all pairs."""

@@ -129,13 +129,11 @@ class Totals:
 
     def add(self, other: "Totals") -> None:
         """Add another block's totals."""
-        for (first, second), (more_first, more_second) in zip(
-            self.by_matchup, other.by_matchup, strict=True
-        ):
-            first += more_first
-            second += more_second
+        for tallies, more in zip(self.by_matchup, other.by_matchup, strict=True):
+            tallies[0].add(more[0])
+            tallies[1].add(more[1])
         for at, tally in enumerate(other.by_bot):
-            self.by_bot[at] += tally
+            self.by_bot[at].add(tally)
         self.digests = [a + b for a, b in zip(self.digests, other.digests, strict=True)]
         self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
 
@@ -144,9 +142,7 @@ class Totals:
         return sum(self.digests, Digest())
 
 
-def count_block(
-    plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]
-) -> Totals:
+def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]) -> Totals:
     """Totals of one block; *chunks_of(matchup)* yields its rows, a few whole pairs at a time."""
     first, end = plan.pairs_of(block)
     totals = Totals.empty(plan)

@@ -20,8 +20,8 @@ from ginsim.replay import rebuild
 from ginsim.rules import ONE_ROUND, STARTER_SEAT_0, Rules
 from ginsim.scoring import BIG_GIN, OUTCOMES, settle
 from ginsim.showdown import parse_spread, sum_points
-from ginsim.view import OFFER, View
 from ginsim.view import BIG_GIN as BIG_GIN_PHASE
+from ginsim.view import OFFER, View
 
 MOVES = ("pass", "take", "draw", "big_gin")
 
@@ -295,4 +295,3 @@ def verify(lines: Iterable[str], rules: Rules, source: str) -> Verdict:
         verdict.hands += 1
         verdict.disagreements += referee(name or f"line {number}", finished, rules)
     return verdict
-

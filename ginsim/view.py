@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numba import types
 
-from ginsim.cards import Card, Hand, count
+from ginsim.cards import DECK, Card, Hand, count
 from ginsim.jit import kernel
 
 KNOBS = 16  #: how many parameters a bot may have
@@ -88,5 +88,5 @@ def pile_size(view: View) -> int:
 
 @kernel
 def unseen(view: View) -> Hand:
-    """Cards that may lie in the stock or in the rival's hand, those it is known to hold included."""
-    return ((1 << 52) - 1) & ~(view.hand | view.discards)
+    """Cards that may lie in the stock or in the rival's hand, those it took included."""
+    return DECK & ~(view.hand | view.discards)

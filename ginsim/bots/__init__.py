@@ -75,14 +75,14 @@ def _compiled(function: Policy, source: str) -> Policy:
     what = f"{function.__name__} of {source}"
     try:
         if source != BUILT_IN:  # a float would be cut to an int without a word
-            probe = numba.njit(function)
+            probe: Any = numba.njit(function)
             probe.compile((VIEW_TYPE,))
             returned = probe.nopython_signatures[0].return_type
             if not isinstance(returned, types.Integer | types.Boolean):
                 raise GinsimError(f"{what} returns {returned}: return an int or a bool")
-        compiled: Policy = numba.njit(
-            POLICY_SIGNATURE, cache=source == BUILT_IN, nogil=True
-        )(function)
+        compiled: Policy = numba.njit(POLICY_SIGNATURE, cache=source == BUILT_IN, nogil=True)(
+            function
+        )
     except NumbaError as error:
         line = next((s for s in str(error).splitlines() if s.strip()), "no reason given")
         raise GinsimError(

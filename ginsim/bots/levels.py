@@ -11,8 +11,8 @@ hundredths of a point of deadwood.
 
 import numpy as np
 
-from ginsim.cards import RANK_POINTS, SUIT_MASK, Hand, count, lowest
-from ginsim.jit import kernel
+from ginsim.cards import DECK, RANK_POINTS, SUIT_MASK, Hand, count, lowest
+from ginsim.jit import int64, kernel
 from ginsim.melds import (
     RUN_CARDS,
     best_discards,
@@ -77,10 +77,10 @@ def outs(hand: Hand) -> Hand:
     s, c, d, h = suit_of(hand, 0), suit_of(hand, 1), suit_of(hand, 2), suit_of(hand, 3)
     pairs = (s & c) | (s & d) | (s & h) | (c & d) | (c & h) | (d & h)
     runs = (
-        np.int64(RUN_OUTS[s])
-        | np.int64(RUN_OUTS[c]) << 13
-        | np.int64(RUN_OUTS[d]) << 26
-        | np.int64(RUN_OUTS[h]) << 39
+        int64(RUN_OUTS[s])
+        | int64(RUN_OUTS[c]) << 13
+        | int64(RUN_OUTS[d]) << 26
+        | int64(RUN_OUTS[h]) << 39
     )
     return runs | (of_ranks(pairs) & ~hand)
 
@@ -93,7 +93,7 @@ def live(view: View) -> Hand:
         gone |= view.discards
     if view.knobs[SEES_RIVAL]:
         gone |= view.rival_known
-    return ((1 << 52) - 1) & ~gone
+    return DECK & ~gone
 
 
 @kernel
@@ -102,7 +102,7 @@ def highest_points(cards: Hand) -> int:
     ranks = (cards | cards >> 13 | cards >> 26 | cards >> 39) & SUIT_MASK
     top = 0
     while ranks:
-        top = np.int64(RANK_POINTS[lowest(ranks)])
+        top = int64(RANK_POINTS[lowest(ranks)])
         ranks &= ranks - 1
     return top
 
@@ -179,9 +179,8 @@ def risk(view: View, card: int) -> int:
     if not view.knobs[SEES_RIVAL]:
         return 0
     spurned = view.rival_thrown | view.rival_refused
-    return (
-        view.knobs[DANGER_WEIGHT] * danger(view, card)
-        - view.knobs[SAFE_WEIGHT] * count(near(card) & spurned)
+    return view.knobs[DANGER_WEIGHT] * danger(view, card) - view.knobs[SAFE_WEIGHT] * count(
+        near(card) & spurned
     )
 
 
