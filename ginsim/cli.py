@@ -173,7 +173,6 @@ def _play(
     if plots:
         from ginsim.plots import save_plots
 
-        (run / "plots").mkdir(exist_ok=True)
         save_plots(summary, run / "plots")
     if as_json:
         print_json({"run": str(run), "manifest": manifest, "summary": summary})
@@ -416,7 +415,6 @@ def plot(
     from ginsim.tournament import SUMMARY
 
     summary = read_json(run / SUMMARY)
-    (run / "plots").mkdir(exist_ok=True)
     try:
         paths = save_plots(summary, run / "plots")
     except (KeyError, TypeError) as error:

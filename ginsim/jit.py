@@ -9,6 +9,7 @@ a new, empty folder. A folder chosen by the user (``NUMBA_CACHE_DIR``) is kept a
 import hashlib
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,6 +18,7 @@ import numba
 import numpy as np
 import platformdirs
 from numba.core import config as _config
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 config: Any = _config
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -71,7 +73,10 @@ def kernel_of(signature: Any) -> Callable[[Function], Function]:
     """Compile at definition for one explicit *signature* (kernels that are passed policies)."""
 
     def compile_now(function: Function) -> Function:
-        return cast(Function, numba.njit(signature, cache=True, nogil=True)(function))
+        with warnings.catch_warnings():
+            # First-class functions are "experimental"; they are what lets bots share one engine.
+            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+            return cast(Function, numba.njit(signature, cache=True, nogil=True)(function))
 
     return compile_now
 

@@ -121,7 +121,7 @@ def played(summary: Summary) -> str:
     """Return the caption's first line: what the plot rests on."""
     pairs = counted(summary["pairs"], "mirrored pair" if summary["mirrored"] else "unmirrored pair")
     rounds = counted(summary["rounds"], "round")
-    return f"{pairs} a matchup, {rounds} in all, seed {summary['seed']}"
+    return f"{summary['rules']}: {pairs} a matchup, {rounds} in all, seed {summary['seed']}"
 
 
 def intervals(summary: Summary) -> str:

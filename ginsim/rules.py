@@ -321,6 +321,21 @@ def resolve(name: str, overrides: Iterable[str] = ()) -> Rules:
     return with_overrides(preset(name), overrides)
 
 
+def describe(rules: Rules) -> str:
+    """Nearest preset and what differs from it, as the command would be given it.
+
+    >>> describe(resolve("eaai", ["knock_limit=5"]))
+    'eaai, knock_limit=5'
+    """
+
+    def differences(name: str) -> list[str]:
+        values = to_dict(PRESETS[name].rules)
+        return [f"{f}={v}" for f, v in to_dict(rules).items() if v != values[f]]
+
+    nearest = min(PRESETS, key=lambda name: len(differences(name)))
+    return ", ".join([nearest, *differences(nearest)])
+
+
 def to_dict(rules: Rules) -> dict[str, str | int]:
     """*rules* as users write them: choices by name, numbers as numbers; read by ``from_dict``."""
     return {

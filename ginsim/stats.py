@@ -8,7 +8,7 @@ over pairs; its variance comes from the pairs' residuals (linearisation of a rat
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scipy.stats import norm
+from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
 from ginsim.tally import DEADWOOD_BINS, Tally
@@ -67,10 +67,10 @@ METRIC = {metric.key: metric for metric in METRICS}
 def ratio(
     tally: Tally, above: str, below: str, *, scale: float = 1.0, confidence: float = 0.95
 ) -> Rate:
-    """Ratio of two counters of *tally* with its pair-clustered normal interval.
+    """Ratio of two counters of *tally* with its pair-clustered interval (t on pairs - 1).
 
-    A share that is 0 or 1 in every pair has no spread to go by: its interval is Wilson's on
-    the number of pairs.
+    A share that is 0 or 1 in every pair has no spread to go by: its interval is Wilson's, on
+    the number of pairs or, if that is less, of what was counted.
     """
     whole = tally.total(below)
     pairs = tally.pairs
@@ -84,8 +84,9 @@ def ratio(
         + tally.product(below, below) * top * top
     )
     if squares == 0 and value * scale in (0.0, 1.0):
+        units = min(pairs, whole)
         low, high = proportion_confint(
-            pairs if value else 0, pairs, 1 - confidence, method="wilson"
+            units if value else 0, units, 1 - confidence, method="wilson"
         )
         # 0 and 1 are the exact ends; rounding must not leave them a hair inside.
         return Rate(value * scale, value and float(low), 1.0 if value else float(high), whole)
@@ -93,7 +94,7 @@ def ratio(
         return Rate(value * scale, float("nan"), float("nan"), whole)
     # squares is whole**2 times the sum of squared residuals, in exact integers until here.
     error = (squares * pairs / (pairs - 1)) ** 0.5 / whole**2
-    margin = float(norm.ppf(0.5 + confidence / 2)) * error * scale
+    margin = float(t.ppf(0.5 + confidence / 2, pairs - 1)) * error * scale
     return Rate(value * scale, value * scale - margin, value * scale + margin, whole)
 
 

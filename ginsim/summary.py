@@ -6,6 +6,7 @@ A summary depends only on the rows, so two runs with one digest have the same su
 import math
 from typing import Any
 
+from ginsim.rules import describe
 from ginsim.stats import METRICS, Rate, rate, undercut_by_deadwood
 from ginsim.tally import DEADWOOD_BINS, Tally
 from ginsim.tournament import Plan, Totals
@@ -76,6 +77,7 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
             }
         )
     return {
+        "rules": describe(plan.rules),
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
         "seed": plan.seed,

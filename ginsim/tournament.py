@@ -187,17 +187,24 @@ def play_block(plan: Plan, block: int, run: Path | None) -> Totals:
 
 
 def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
-    """Totals of a block whose part lies in *run*, None if it must be played (again)."""
+    """Totals of a block whose part lies in *run*, None if it must be played (again).
+
+    A part counts if it can be read, holds exactly the pairs of its block in every matchup,
+    and its rows have the digest that was stored with them.
+    """
     path = records.part_path(run, block)
     if not path.exists():
         return None
     try:
         rows, stored = records.read_part(path, [bot.name for bot in plan.bots()])
-        totals = count_block(
-            plan, block, lambda at: iter([rows[m] for m in plan.matchups()[at : at + 1]])
-        )
-    except (GinsimError, KeyError, IndexError):
+    except GinsimError:
         return None
+    due = np.arange(*plan.pairs_of(block))
+    if sorted(rows) != sorted(plan.matchups()) or any(
+        not np.array_equal(np.unique(part["pair"]), due) for part in rows.values()
+    ):
+        return None
+    totals = count_block(plan, block, lambda at: iter([rows[plan.matchups()[at]]]))
     return totals if totals.digest() == stored else None
 
 

@@ -1,0 +1,62 @@
+"""Shared by the tests: hypothesis profile, and runs on disk made once."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from ginsim.rules import preset
+from ginsim.summary import summary_of
+from ginsim.tournament import Plan, manifest_of, prepare_folder, run_tournament
+
+# Kernels compile on their first call, which no deadline should count.
+settings.register_profile("ginsim", deadline=None, derandomize=True)
+settings.load_profile("ginsim")
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def cli() -> Cli:
+    """The real command in a process of its own: cli("hand", "AS"), cli(..., stdin="...")."""
+
+    def run(
+        *words: str | Path, stdin: str | None = None, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from ginsim.cli import main; main()", *map(str, words)]
+        return subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env={**os.environ, **env},
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A small real run on disk: path, plan, totals, manifest, summary."""
+    run = tmp_path_factory.mktemp("runs") / "small"
+    plan = Plan(("easy", "normal", "hard", "simple"), preset("classic"), seed=5, pairs=60)
+    prepare_folder(run, overwrite=False)
+    totals, manifest = run_tournament(plan, run, manifest_of(plan, "classic"), jobs=2)
+    summary = summary_of(plan, totals)
+    (run / "summary.json").write_text(json.dumps(summary))
+    return {
+        "path": run,
+        "plan": plan,
+        "totals": totals,
+        "manifest": manifest,
+        "summary": summary,
+    }

@@ -1,0 +1,244 @@
+"""Dealt decks and scripted or plain players, played through the real engine's plain twin.
+
+A script says each turn in words, for whoever is to act: ``pass``, ``draw KD`` (draw, throw the
+king), ``take 9S``, ``draw KD knock``, ``draw big_gin``. Where it ends, play stops, and the
+last question asked shows who is to act and what he sees.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ginsim import engine
+from ginsim.bots import Bot
+from ginsim.cards import Card, Hand, card_text, parse_card, parse_cards, text
+from ginsim.match import play_chunks
+from ginsim.replay import deck_of
+from ginsim.rules import STARTER_SEAT_0, Rules, preset
+from ginsim.scoring import OUTCOMES
+from ginsim.view import BIG_GIN, DISCARD, KNOCK, View
+
+STEPS = ("pass", "take", "draw", "throw", "knock", "big_gin", "refused", "deal")  #: engine's order
+
+
+def rules_of(name: str, **changes: int) -> Rules:
+    """Preset *name*, seat 0 starting the first round, with *changes*."""
+    return preset(name)._replace(**{"first_starter": STARTER_SEAT_0, **changes})
+
+
+def stacked(starter: str, other: str, upcard: str, stock: str = "") -> list[Card]:
+    """52 cards in draw order: two hands, the upcard, the first stock cards, then card order."""
+    hands = [parse_cards(starter), parse_cards(other)]
+    assert [len(hand) for hand in hands] == [10, 10]
+    dealt = [card for both in zip(*hands, strict=True) for card in both]
+    top = [*dealt, parse_card(upcard), *parse_cards(stock)]
+    assert len(set(top)) == len(top), f"a card stands twice in {text_of(top)}"
+    return top + [card for card in range(52) if card not in top]
+
+
+def text_of(cards: Sequence[Card]) -> str:
+    """Cards in the order given."""
+    return " ".join(card_text(int(card)) for card in cards)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of the engine: to whom, what he sees, what he answered."""
+
+    seat: int
+    view: View
+    answer: int | None  #: None: the script had ended
+
+    def hand(self) -> str:
+        return text(self.view.hand)
+
+
+class Stop(Exception):  # noqa: N818 - the end of a script is no error
+    """The script has ended."""
+
+
+class Script:
+    """Both players' turns, in order."""
+
+    def __init__(self, turns: Sequence[str]) -> None:
+        self.turns = [turn.split() for turn in turns]
+        self.words: list[str] = []  # of the turn that is being played
+
+    def _begin(self, *firsts: str) -> str:
+        if not self.turns:
+            raise Stop
+        first, *self.words = self.turns.pop(0)
+        assert first in firsts, f"{first} is scripted where {' or '.join(firsts)} is asked"
+        return first
+
+    def draw(self, view: View) -> int:
+        return int(self._begin("pass", "take", "draw") == "take")
+
+    def discard(self, view: View) -> int:
+        if not self.words:  # the draw was forced, so it was not asked
+            self._begin("draw")
+        card = self.words.pop(0)
+        return int(card) if card.lstrip("-").isdigit() else parse_card(card)
+
+    def knock(self, view: View) -> int:
+        if view.phase == BIG_GIN and not self.words:
+            self._begin("draw")
+        word = "big_gin" if view.phase == BIG_GIN else "knock"
+        wants = self.words[:1] == [word]
+        if wants:
+            self.words.pop(0)
+        return int(wants)
+
+
+Policies = tuple[Callable[[View], int], Callable[[View], int], Callable[[View], int]]
+
+
+def plain_bot(
+    draw: Callable[[View], Any] = lambda view: 0,
+    discard: Callable[[View], Any] = lambda view: view.drawn,
+    knock: Callable[[View], Any] = lambda view: 0,
+    name: str = "plain",
+) -> Bot:
+    """Bot in plain Python; by default it draws from the stock, throws what it drew, never knocks."""
+    return Bot(name, draw, discard, knock, jit=False)
+
+
+def recording(bot: Bot, seat: int, into: list[Asked]) -> Bot:
+    """*bot*, uncompiled, noting in *into* every question it is asked as the player of *seat*."""
+
+    def noting(policy: Callable[[View], Any]) -> Callable[[View], Any]:
+        def ask(view: View) -> Any:
+            into.append(Asked(seat, view, None))
+            answer = policy(view)
+            into[-1] = Asked(seat, view, int(answer))
+            return answer
+
+        return ask
+
+    return replace(
+        bot,
+        draw=noting(bot.draw),
+        discard=noting(bot.discard),
+        knock=noting(bot.knock),
+        jit=False,
+    )
+
+
+@dataclass
+class Played:
+    """What came of a match: a row a round (none if the script ended first), steps, questions."""
+
+    decks: list[list[Card]]  #: of the rounds begun
+    rows: list[Any] = field(default_factory=list)
+    steps: list[tuple[str, int, Card]] = field(default_factory=list)  #: (STEPS, seat, card)
+    asked: list[Asked] = field(default_factory=list)
+    left: list[list[str]] = field(default_factory=list)  #: scripted turns not played
+
+    @property
+    def row(self) -> Any:
+        """The row of the only round."""
+        (row,) = self.rows
+        return row
+
+    @property
+    def to_act(self) -> Asked:
+        """The last question asked: who is to act where a script ended."""
+        return self.asked[-1]
+
+    def rounds(self) -> list[list[tuple[str, int, Card]]]:
+        """Steps, a list a round."""
+        starts = [at for at, step in enumerate(self.steps) if step[0] == "deal"]
+        return [self.steps[a:b] for a, b in zip(starts, [*starts[1:], None], strict=True)]
+
+    def words(self) -> list[str]:
+        """Steps but the deals, in words: ``0 draw 5H``."""
+        return [
+            f"{seat} {step} {card_text(card) if 0 <= card < 52 else card}"
+            for step, seat, card in self.steps
+            if step != "deal"
+        ]
+
+    def hands(self, round_: int = -1) -> list[Hand]:
+        """Both hands as they are at the end of a round, by seat."""
+        steps = self.rounds()[round_]
+        starter = steps[0][1]
+        dealt = self.decks[round_ % len(self.rounds())][:20]
+        hands = [sum(1 << card for card in dealt[(seat != starter) :: 2]) for seat in range(2)]
+        for step, seat, card in steps:
+            if step in ("take", "draw"):
+                assert not hands[seat] >> card & 1
+                hands[seat] |= 1 << card
+            elif step in ("throw", "knock"):
+                assert hands[seat] >> card & 1
+                hands[seat] ^= 1 << card
+        return hands
+
+
+def play_bots(
+    bots: tuple[Bot, Bot],
+    rules: Rules,
+    decks: Sequence[Sequence[Card]] = (),
+    *,
+    seed: int = 0,
+    pair: int = 0,
+    record: bool = True,
+) -> Played:
+    """Play one match (leg 0) of *bots* in the plain engine; rounds beyond *decks* are keyed deals."""
+    played = Played([list(deck) for deck in decks])
+    if record:
+        first, second = (recording(bot, seat, played.asked) for seat, bot in enumerate(bots))
+        bots = (first, second)
+    trace = np.full((1 << 16, 3), engine.NO_STEP, dtype=np.int64)
+    cards = np.array(played.decks, dtype=np.int64).reshape(len(decks), 52)
+    chunks = play_chunks(
+        bots, rules, seed, pair, pair + 1, mirrored=False, compiled=False, decks=cards, trace=trace
+    )
+    try:
+        played.rows = [row for rows in chunks for row in np.array(rows)]
+    except Stop:
+        pass
+    used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
+    played.steps = [(STEPS[step], seat, card) for step, seat, card in trace[:used].tolist()]
+    rounds = range(len(decks), len(played.rounds()))
+    played.decks += [deck_of(seed, pair, round_) for round_ in rounds]
+    return played
+
+
+def play(
+    decks: Sequence[Card] | Sequence[Sequence[Card]], *turns: str, rules: Rules | None = None
+) -> Played:
+    """Play the scripted *turns* on one deck, or on one a round; no round follows the last deck.
+
+    The rules default to classic with seat 0 starting.
+    """
+    if not isinstance(decks[0], list):
+        decks = [decks]  # type: ignore[list-item]
+    rules = rules or rules_of("classic")
+    script = Script(turns)
+    bot = plain_bot(script.draw, script.discard, script.knock, "script")
+    rules = rules._replace(round_limit=min(rules.round_limit, len(decks)))
+    played = play_bots((bot, bot), rules, decks)  # type: ignore[arg-type]
+    played.left = script.turns
+    return played
+
+
+def outcome(row: Any) -> tuple[str, int, int]:
+    """How a round ended, who scored (-1: nobody), and what."""
+    return OUTCOMES[row["outcome"]], int(row["winner"]), int(row["points"])
+
+
+def phases(played: Played) -> list[tuple[int, int]]:
+    """(seat, phase) of every question asked."""
+    return [(asked.seat, asked.view.phase) for asked in played.asked]
+
+
+def discards_asked(played: Played) -> list[Asked]:
+    """Questions for a discard."""
+    return [asked for asked in played.asked if asked.view.phase == DISCARD]
+
+
+def knocks_asked(played: Played) -> list[Asked]:
+    """Questions whether to knock (not big gin)."""
+    return [asked for asked in played.asked if asked.view.phase == KNOCK]
