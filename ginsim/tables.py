@@ -17,6 +17,11 @@ def percent(rate: RateJson, digits: int = 1) -> str:
     return _with_margin(rate, 100, digits)
 
 
+def rare_percent(rate: RateJson) -> str:
+    """Share of something rare, ``0.17 ±0.02`` in per cent."""
+    return percent(rate, digits=2)
+
+
 def mean(rate: RateJson, digits: int = 2) -> str:
     """Mean as ``7.12 ±0.05``."""
     return _with_margin(rate, 1, digits)
@@ -67,7 +72,7 @@ _BOT_COLUMNS = (
     ("knocked\n% rounds", "knocks", percent),
     ("gin\n% rounds", "gin", percent),
     ("undercut\n% its knocks", "undercut", percent),
-    ("dead\n% rounds", "dead", percent),
+    ("dead\n% rounds", "dead", rare_percent),
     ("knock\ndeadwood", "knock_deadwood", mean),
     ("turns\na round", "turns", mean),
 )
