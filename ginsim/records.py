@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from ginsim.errors import GinsimError
 from ginsim.rng import hash_rows
 from ginsim.rows import COLUMNS, DEAD_REASONS, ROW
+from ginsim.rules import Rules, winning_score
 from ginsim.scoring import OUTCOMES
 
 _NAMES = pa.dictionary(pa.int16(), pa.string())
@@ -236,20 +237,32 @@ def read_rounds(run: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
     return frame
 
 
-def match_table(rounds: pd.DataFrame, needed: int) -> pd.DataFrame:
-    """One row a match, derived from *rounds* (read_rounds): rounds, final scores, winner.
+def match_table(rounds: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+    """One row a match, derived from *rounds* (read_rounds): rounds, final scores, winner, totals.
 
-    *needed* is the score that wins a match (Rules.target, or 1 if one scored round decides);
-    a match nobody won has no winner.
+    A match nobody won has no winner. ``total_0`` and ``total_1`` are the scores with the game
+    bonus of the winner and the box bonus of every round won, where the rules have them.
     """
     keys = ["matchup", "pair", "leg"]
-    last = rounds.sort_values([*keys, "round"]).groupby(keys, observed=True).tail(1)
-    matches = last[[*keys, "seat0", "seat1"]].copy()
+    rounds = rounds.sort_values([*keys, "round"])
+    last = rounds.groupby(keys, observed=True).tail(1).set_index(keys)
+    matches = last[["seat0", "seat1"]].copy()
     matches["rounds"] = last["round"] + 1
     winner = last["winner"].astype(object)
     for seat in ("0", "1"):
         scored = np.where(winner == last[f"seat{seat}"].astype(object), last["points"], 0)
         matches[f"score_{seat}"] = last[f"score_before_{seat}"] + scored
-    reached = matches[["score_0", "score_1"]].max(axis=1) >= needed
-    matches["winner"] = winner.where(reached | (last["outcome"] == "forfeit"), None)
-    return matches.reset_index(drop=True)
+    top = matches[["score_0", "score_1"]].max(axis=1)
+    won = (top >= winning_score(rules)) | (last["outcome"] == "forfeit")
+    matches["winner"] = winner.where(won, None)
+    scored_rounds = rounds[rounds["points"] > 0]
+    for seat in ("0", "1"):
+        own = rounds["winner"].astype(object) == rounds[f"seat{seat}"].astype(object)
+        boxes = scored_rounds[own[scored_rounds.index]].groupby(keys, observed=True).size()
+        is_winner = matches["winner"] == last[f"seat{seat}"].astype(object)
+        matches[f"total_{seat}"] = (
+            matches[f"score_{seat}"].astype(np.int64)
+            + rules.box_bonus * boxes.reindex(matches.index, fill_value=0)
+            + rules.game_bonus * is_winner
+        )
+    return matches.reset_index()

@@ -321,6 +321,11 @@ def resolve(name: str, overrides: Iterable[str] = ()) -> Rules:
     return with_overrides(preset(name), overrides)
 
 
+def winning_score(rules: Rules) -> int:
+    """Points that win a match: the target, or 1 where one round decides."""
+    return rules.target if rules.match_end == TO_TARGET else 1
+
+
 def describe(rules: Rules) -> str:
     """Nearest preset and what differs from it, as the command would be given it.
 

@@ -29,7 +29,7 @@ from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
-from ginsim.rules import TO_TARGET, Rules, from_dict, to_dict
+from ginsim.rules import Rules, from_dict, to_dict, winning_score
 from ginsim.tally import COUNTERS, TURN_BINS, Tally, count_pairs, tally_of, turn_counts
 
 #: Rows a block aims at: 1-5 s of play, some ten megabytes.
@@ -93,10 +93,6 @@ class Plan:
         first = block * self.block_size()
         return first, min(first + self.block_size(), self.pairs)
 
-    def needed(self) -> int:
-        """Score that wins a match."""
-        return self.rules.target if self.rules.match_end == TO_TARGET else 1
-
     def compiled(self) -> bool:
         """Whether every bot is compiled, so that threads serve; else processes."""
         return not INTERPRETED and all(bot.jit for bot in self.bots())
@@ -152,7 +148,7 @@ def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.n
         counters = np.zeros((2, end - first, len(COUNTERS)), np.int64)
         turns = np.zeros(TURN_BINS, np.int64)
         for rows in chunks_of(at):
-            count_pairs(rows, first, plan.needed(), counters)
+            count_pairs(rows, first, winning_score(plan.rules), counters)
             turns += turn_counts(rows)
             totals.digests[at] += records.digest(rows, name)
             totals.rows[at] += len(rows)

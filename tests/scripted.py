@@ -6,6 +6,7 @@ last question asked shows who is to act and what he sees.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -101,7 +102,7 @@ def plain_bot(
     knock: Callable[[View], Any] = lambda view: 0,
     name: str = "plain",
 ) -> Bot:
-    """Bot in plain Python; by default it draws from the stock, throws what it drew, never knocks."""
+    """Bot in plain Python; by default it draws from the stock, throws that card, never knocks."""
     return Bot(name, draw, discard, knock, jit=False)
 
 
@@ -185,7 +186,7 @@ def play_bots(
     pair: int = 0,
     record: bool = True,
 ) -> Played:
-    """Play one match (leg 0) of *bots* in the plain engine; rounds beyond *decks* are keyed deals."""
+    """Play a match (leg 0) of *bots* in the plain engine; rounds beyond *decks* are keyed deals."""
     played = Played([list(deck) for deck in decks])
     if record:
         first, second = (recording(bot, seat, played.asked) for seat, bot in enumerate(bots))
@@ -195,10 +196,8 @@ def play_bots(
     chunks = play_chunks(
         bots, rules, seed, pair, pair + 1, mirrored=False, compiled=False, decks=cards, trace=trace
     )
-    try:
+    with suppress(Stop):
         played.rows = [row for rows in chunks for row in np.array(rows)]
-    except Stop:
-        pass
     used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
     played.steps = [(STEPS[step], seat, card) for step, seat, card in trace[:used].tolist()]
     rounds = range(len(decks), len(played.rounds()))

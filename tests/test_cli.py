@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ginsim.records import SCHEMA, match_table, read_rounds
+from ginsim.rules import preset
 
 HAND = "AS 2S 3S 4S 7H 7D 7C TC JC QC KC"
 
@@ -180,7 +181,7 @@ def test_a_tournament_from_command_to_files(cli: Any, tmp_path: Path):
     assert len(list((run / "plots").iterdir())) == 10
     rounds = read_rounds(run)
     assert len(rounds) == summary["rounds"]
-    matches = match_table(rounds, needed=100)
+    matches = match_table(rounds, preset("classic"))
     assert len(matches) == summary["matches"] == 180
     first = matches[matches["matchup"] == "easy v normal"]
     assert (first["winner"] == "easy").mean() == pytest.approx(won)

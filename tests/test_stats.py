@@ -113,7 +113,9 @@ def test_the_interval_of_a_ratio_is_near_the_bootstrap_over_pairs():
 def test_clustering_by_pair_is_wider_than_rows_where_legs_agree():
     """Legs that agree in a pair count once: ten pairs of twins are ten values, not twenty."""
     twins = tally_from({"undercuts_suffered": [2, 0] * 5, "plain_knocks": [2] * 10})
-    assert rate(twins, "undercut").half_width() == pytest.approx(t.ppf(0.975, 9) * (0.25 / 9) ** 0.5)
+    assert rate(twins, "undercut").half_width() == pytest.approx(
+        t.ppf(0.975, 9) * (0.25 / 9) ** 0.5
+    )
 
 
 def test_a_share_without_spread_gets_the_interval_of_wilson():
