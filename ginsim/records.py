@@ -155,12 +155,24 @@ class Digest:
         return Digest(int(text[:16], 16), int(text[16:], 16))
 
 
-def digest(rows: np.ndarray, matchup: str) -> Digest:
-    """Digest of *rows* (ROW) of the matchup called *matchup*."""
+def row_hashes(rows: np.ndarray, matchup: str) -> tuple[np.ndarray, np.ndarray]:
+    """Two hashes, int64, of each of *rows* (ROW) of the matchup called *matchup*."""
     key = int.from_bytes(hashlib.blake2b(matchup.encode(), digest_size=7).digest(), "little")
     columns = np.stack([rows[name].astype(np.int64) for name in ROW.names or ()])
-    first, second = hash_rows(columns, key)
-    return Digest(int(first) % (1 << 64), int(second) % (1 << 64))
+    return hash_rows(columns, key)
+
+
+def digest(rows: np.ndarray, matchup: str) -> Digest:
+    """Digest of *rows* (ROW) of the matchup called *matchup*."""
+    first, second = row_hashes(rows, matchup)
+    return Digest(int(first.sum()) % (1 << 64), int(second.sum()) % (1 << 64))
+
+
+def pair_digests(rows: np.ndarray, matchup: str) -> np.ndarray:
+    """Return a 32-bit digest, as int64, of each pair in *rows* (whole pairs, in order)."""
+    first, _ = row_hashes(rows, matchup)
+    starts = np.flatnonzero(np.diff(rows["pair"], prepend=-1))
+    return np.add.reduceat(first, starts) & 0xFFFFFFFF
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

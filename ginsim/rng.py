@@ -95,16 +95,17 @@ def shuffle(key: int, deck: np.ndarray) -> None:
 
 @_wrapping
 @kernel
-def hash_rows(columns: np.ndarray, key: int) -> tuple[int, int]:
-    """Two sums, modulo 2**64 and as int64, of one hash a row; the order of rows is nothing.
+def hash_rows(columns: np.ndarray, key: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two independent hashes of every row, 63 bits each; their sums do not see the order.
 
     *columns* is int64 [columns, rows]; *key* names what the rows belong to.
     """
-    first, second = np.uint64(0), np.uint64(0)
-    for row in range(columns.shape[1]):
+    rows = columns.shape[1]
+    first, second = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    for row in range(rows):
         word = np.uint64(key)
         for column in range(columns.shape[0]):
             word = mix((word ^ np.uint64(columns[column, row])) + _GAMMA)
-        first += mix(word + _GAMMA)
-        second += mix(word ^ _MIX1)
-    return int64(first), int64(second)
+        first[row] = int64(mix(word + _GAMMA) >> _S1)
+        second[row] = int64(mix(word ^ _MIX1) >> _S1)
+    return first, second

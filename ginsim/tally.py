@@ -129,8 +129,13 @@ def match_halves(row: np.ndarray, needed: int, seat: int) -> int:
 
 
 @kernel
-def count_pairs(rows: np.ndarray, first: int, needed: int, counters: np.ndarray) -> None:
-    """Add *rows* (whole pairs, legs one after the other) to int64 counters[bot, pair - first]."""
+def count_pairs(
+    rows: np.ndarray, first: int, needed: int, counters: np.ndarray, halves: np.ndarray
+) -> None:
+    """Add *rows* (whole pairs, legs one after the other) to int64 counters[bot, pair - first].
+
+    *halves*, int64 [pair - first, leg], receives the half matches of the first bot: 0, 1, 2.
+    """
     for at in range(len(rows)):
         row = rows[at]
         pair, leg = row["pair"] - first, int64(row["leg"])
@@ -138,8 +143,11 @@ def count_pairs(rows: np.ndarray, first: int, needed: int, counters: np.ndarray)
         for bot in range(2):
             _count_round(row, bot ^ leg, counters[bot, pair])
             if last:
+                won = match_halves(row, needed, bot ^ leg)
                 counters[bot, pair, LEGS] += 1
-                counters[bot, pair, HALF_MATCHES] += match_halves(row, needed, bot ^ leg)
+                counters[bot, pair, HALF_MATCHES] += won
+                if bot == 0:
+                    halves[pair, leg] = won
 
 
 @dataclass
@@ -170,7 +178,7 @@ class Tally:
 
 
 @kernel
-def _products(counters: np.ndarray) -> np.ndarray:
+def products_of(counters: np.ndarray) -> np.ndarray:
     """Sum over pairs of counters[pair, i] * counters[pair, j], int64 [counter, counter]."""
     width = counters.shape[1]
     sums = np.zeros((width, width), dtype=np.int64)
@@ -184,7 +192,7 @@ def _products(counters: np.ndarray) -> np.ndarray:
 
 def tally_of(counters: np.ndarray, turns: np.ndarray) -> Tally:
     """Tally of int64 counters[pair, counter] and of how many rounds took 0, 1, 2.. turns."""
-    return Tally(len(counters), counters.sum(axis=0), _products(counters), turns)
+    return Tally(len(counters), counters.sum(axis=0), products_of(counters), turns)
 
 
 def turn_counts(rows: np.ndarray) -> np.ndarray:

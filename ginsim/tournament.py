@@ -30,7 +30,15 @@ from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
-from ginsim.tally import COUNTERS, TURN_BINS, Tally, count_pairs, tally_of, turn_counts
+from ginsim.tally import (
+    COUNTERS,
+    TURN_BINS,
+    Tally,
+    count_pairs,
+    products_of,
+    tally_of,
+    turn_counts,
+)
 
 #: Rows a block aims at: 1-5 s of play, some ten megabytes.
 BLOCK_ROWS = 100_000
@@ -111,6 +119,13 @@ class Totals:
     by_bot: list[Tally] = field(default_factory=list)
     digests: list[Digest] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
+    #: Half matches of the first bot, summed over pairs, by 2 * matchup + leg; and their products.
+    half_sums: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    half_products: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    #: Of one block only, not added up: the half matches themselves, int64 [matchup, pair, leg].
+    halves: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    #: Of one block only: digests of its pairs, int64 [matchup, pair].
+    pair_digests: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @staticmethod
     def empty(plan: Plan) -> "Totals":
@@ -121,6 +136,8 @@ class Totals:
             [Tally() for _ in plan.specs],
             [Digest() for _ in matchups],
             [0 for _ in matchups],
+            np.zeros(2 * len(matchups), np.int64),
+            np.zeros((2 * len(matchups), 2 * len(matchups)), np.int64),
         )
 
     def add(self, other: "Totals") -> None:
@@ -132,6 +149,8 @@ class Totals:
             self.by_bot[at].add(tally)
         self.digests = [a + b for a, b in zip(self.digests, other.digests, strict=True)]
         self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
+        self.half_sums += other.half_sums
+        self.half_products += other.half_products
 
     def digest(self) -> Digest:
         """Digest of all rows."""
@@ -144,18 +163,24 @@ def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.n
     totals = Totals.empty(plan)
     by_bot = np.zeros((len(plan.specs), end - first, len(COUNTERS)), np.int64)
     bot_turns = np.zeros((len(plan.specs), TURN_BINS), np.int64)
+    totals.halves = np.zeros((len(plan.matchups()), end - first, 2), np.int64)
+    totals.pair_digests = np.zeros((len(plan.matchups()), end - first), np.int64)
     for at, ((a, b), name) in enumerate(zip(plan.matchups(), plan.matchup_names(), strict=True)):
         counters = np.zeros((2, end - first, len(COUNTERS)), np.int64)
         turns = np.zeros(TURN_BINS, np.int64)
         for rows in chunks_of(at):
-            count_pairs(rows, first, winning_score(plan.rules), counters)
+            count_pairs(rows, first, winning_score(plan.rules), counters, totals.halves[at])
             turns += turn_counts(rows)
             totals.digests[at] += records.digest(rows, name)
+            pairs = np.unique(rows["pair"]) - first
+            totals.pair_digests[at, pairs] = records.pair_digests(rows, name)
             totals.rows[at] += len(rows)
         totals.by_matchup[at] = (tally_of(counters[0], turns), tally_of(counters[1], turns))
         for side, bot in enumerate((a, b)):
             by_bot[bot] += counters[side]
             bot_turns[bot] += turns
+    flat = totals.halves.transpose(1, 0, 2).reshape(end - first, -1)
+    totals.half_sums, totals.half_products = flat.sum(axis=0), products_of(flat)
     totals.by_bot = [tally_of(by_bot[bot], bot_turns[bot]) for bot in range(len(plan.specs))]
     return totals
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ginsim import engine
+from ginsim import engine, match
 from ginsim.bots import Bot
-from ginsim.cards import Card, Hand, card_text, parse_card, parse_cards, text
+from ginsim.cards import Card, Hand, card_text, cards_of, parse_card, parse_cards, text
 from ginsim.match import play_chunks
 from ginsim.replay import deck_of
 from ginsim.rules import STARTER_SEAT_0, Rules, preset
@@ -51,6 +51,7 @@ class Asked:
     seat: int
     view: View
     answer: int | None  #: None: the script had ended
+    at: int  #: steps of the trace by then (a throw is noted after the question to knock)
 
     def hand(self) -> str:
         return text(self.view.hand)
@@ -106,14 +107,26 @@ def plain_bot(
     return Bot(name, draw, discard, knock, jit=False)
 
 
-def recording(bot: Bot, seat: int, into: list[Asked]) -> Bot:
+class Clock:
+    """Counts the steps that the engine has noted in *trace*."""
+
+    def __init__(self, trace: np.ndarray) -> None:
+        self.trace, self.at = trace, 0
+
+    def now(self) -> int:
+        while self.trace[self.at, 0] != engine.NO_STEP:
+            self.at += 1
+        return self.at
+
+
+def recording(bot: Bot, seat: int, clock: Clock, into: list[Asked]) -> Bot:
     """*bot*, uncompiled, noting in *into* every question it is asked as the player of *seat*."""
 
     def noting(policy: Callable[[View], Any]) -> Callable[[View], Any]:
         def ask(view: View) -> Any:
-            into.append(Asked(seat, view, None))
+            into.append(Asked(seat, view, None, clock.now()))
             answer = policy(view)
-            into[-1] = Asked(seat, view, int(answer))
+            into[-1] = replace(into[-1], answer=int(answer))
             return answer
 
         return ask
@@ -188,17 +201,18 @@ def play_bots(
 ) -> Played:
     """Play a match (leg 0) of *bots* in the plain engine; rounds beyond *decks* are keyed deals."""
     played = Played([list(deck) for deck in decks])
-    if record:
-        first, second = (recording(bot, seat, played.asked) for seat, bot in enumerate(bots))
-        bots = (first, second)
     trace = np.full((1 << 16, 3), engine.NO_STEP, dtype=np.int64)
+    if record:
+        clock = Clock(trace)
+        first, second = (recording(bot, seat, clock, played.asked) for seat, bot in enumerate(bots))
+        bots = (first, second)
     cards = np.array(played.decks, dtype=np.int64).reshape(len(decks), 52)
     chunks = play_chunks(
         bots, rules, seed, pair, pair + 1, mirrored=False, compiled=False, decks=cards, trace=trace
     )
     with suppress(Stop):
         played.rows = [row for rows in chunks for row in np.array(rows)]
-    used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
+    used = Clock(trace).now()
     played.steps = [(STEPS[step], seat, card) for step, seat, card in trace[:used].tolist()]
     rounds = range(len(decks), len(played.rounds()))
     played.decks += [deck_of(seed, pair, round_) for round_ in rounds]
@@ -221,6 +235,58 @@ def play(
     played = play_bots((bot, bot), rules, decks)  # type: ignore[arg-type]
     played.left = script.turns
     return played
+
+
+@dataclass(frozen=True)
+class Position:
+    """A question as the engine puts it: all that is on the table, and the view made of it."""
+
+    rules: Any
+    game: Any  #: GAME record, hidden cards and all
+    seat: int
+    asked: tuple[int, ...]  #: the further arguments of engine.see: phase, drawn, legal, ..
+    view: View
+
+    def see(self, game: Any) -> View:
+        """What the same player would see if *game* were on the table."""
+        return View(*as_ints(_plain_engine()["see"](self.rules, game, self.seat, *self.asked)))
+
+    def hidden(self) -> list[Card]:
+        """Cards that the player cannot know the place of: the stock and the rival's own."""
+        rival = 1 - self.seat
+        cards = int(self.game.hand[rival]) & ~int(self.game.known[rival])
+        return [*cards_of(cards), *(int(card) for card in self.game.deck[self.game.next :])]
+
+
+def as_ints(values: Any) -> tuple[Any, ...]:
+    """*values*, perhaps tuples of them, as Python ints."""
+    return tuple(as_ints(v) if isinstance(v, tuple) else int(v) for v in values)
+
+
+def _plain_engine() -> dict[str, Any]:
+    """Names of the plain twin of the engine."""
+    return match._plain_play_pairs().__globals__
+
+
+def positions(
+    bots: tuple[Bot, Bot], rules: Rules, decks: Sequence[Sequence[Card]] = (), **where: int
+) -> list[Position]:
+    """Every question of a match (as play_bots) with what was on the table."""
+    found: list[Position] = []
+    names = _plain_engine()
+    see = names["see"]
+
+    def noting(rules: Any, game: Any, seat: int, *asked: int) -> View:
+        view = see(rules, game, seat, *asked)
+        found.append(Position(rules, game.copy(), seat, as_ints(asked), View(*as_ints(view))))
+        return view
+
+    names["see"] = noting
+    try:
+        play_bots(bots, rules, decks, record=False, **where)
+    finally:
+        names["see"] = see
+    return found
 
 
 def outcome(row: Any) -> tuple[str, int, int]:

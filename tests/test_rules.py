@@ -12,10 +12,12 @@ from ginsim.rules import (
     PRESETS,
     Rules,
     check,
+    describe,
     from_dict,
     preset,
     resolve,
     to_dict,
+    winning_score,
     with_overrides,
 )
 
@@ -290,3 +292,27 @@ def test_a_dict_with_a_field_too_many_is_refused_by_field():
 def test_a_dict_with_a_bad_value_is_refused_with_the_reason():
     with pytest.raises(GinsimError, match=r"^target=-1: must be 1\.\.10000"):
         from_dict(to_dict(Rules()) | {"target": -1})
+
+
+# --- in words ---
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_described_by_its_name(name):
+    assert describe(preset(name)) == name
+
+
+@many
+@given(any_rules)
+def test_a_description_reads_back(rules):
+    name, *overrides = describe(rules).split(", ")
+    assert resolve(name, overrides) == rules
+
+
+def test_a_description_names_the_nearest_preset():
+    assert describe(resolve("frapper", ["knock_limit=5"])) == "frapper, knock_limit=5"
+
+
+def test_the_winning_score_is_the_target_or_any_point_where_one_round_decides():
+    assert winning_score(resolve("classic", ["target=250"])) == 250
+    assert [winning_score(preset(name)) for name in ("table", "openspiel")] == [1, 1]

@@ -27,7 +27,7 @@ def tally_from(columns: dict[str, list[int]]) -> Tally:
 
 def counted(rows: np.ndarray = ROWS, needed: int = 100) -> np.ndarray:
     counters = np.zeros((2, PAIRS, len(COUNTERS)), np.int64)
-    count_pairs(rows, 0, needed, counters)
+    count_pairs(rows, 0, needed, counters, np.zeros((PAIRS, 2), np.int64))
     return counters
 
 
