@@ -111,6 +111,10 @@ def tournament(
         Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
     ] = None,
     block: Annotated[int, typer.Option(help="Pairs a block; 0: a size that suits.")] = 0,
+    sprt: Annotated[
+        str | None,
+        typer.Option(metavar="LOW:HIGH", help="Two bots: stop once decided."),
+    ] = None,
     plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
     as_json: Json = False,
 ) -> None:
@@ -118,23 +122,36 @@ def tournament(
     announce_compiling()
     from ginsim.records import read_json
     from ginsim.rules import resolve
+    from ginsim.sprt import Sprt
     from ginsim.tournament import MANIFEST as NAME
-    from ginsim.tournament import Plan, check_same, manifest_of, plan_of, prepare_folder
+    from ginsim.tournament import (
+        Plan,
+        check_same,
+        manifest_of,
+        plan_of,
+        prepare_folder,
+        sequential_plan,
+    )
 
     named = [*(bots or []), *(bot or [])]
+    test = Sprt.parse(sprt) if sprt else None
     if resume is not None:
-        if named:
-            raise GinsimError("--resume takes the bots from the run: leave them out")
+        if named or test:
+            raise GinsimError("--resume takes bots and test from the run: leave them out")
         run, manifest = resume, read_json(resume / NAME)
         plan = plan_of(manifest, run / NAME)
         check_same(manifest, plan, run)
+        if "sprt" in manifest:
+            raise GinsimError(f"{run}: a sequential run is not resumed; play it again, it is short")
     else:
         plan = Plan(tuple(named), resolve(rules, rule or []), seed, pairs, mirror, block)
         plan.bots()
+        if test:
+            plan = sequential_plan(plan)
         run = out or Path("results") / f"{'-'.join(_file_name(n) for n in named)}-{_now()}"
         prepare_folder(run, overwrite)
         manifest = manifest_of(plan, rules)
-    _play(plan, run, manifest, jobs_of(jobs), resume is not None, plots, as_json)
+    _play(plan, run, manifest, jobs_of(jobs), resume is not None, test, plots, as_json)
 
 
 def _now() -> str:
@@ -151,6 +168,7 @@ def _play(
     manifest: dict[str, Any],
     jobs: int,
     resume: bool,
+    test: Any,
     plots: bool,
     as_json: bool,
 ) -> None:
@@ -158,13 +176,19 @@ def _play(
     from ginsim.progress import watching
     from ginsim.records import write_json
     from ginsim.summary import summary_of
-    from ginsim.tournament import SUMMARY, run_tournament
+    from ginsim.tournament import SUMMARY, run_sequential, run_tournament
 
+    verdict = None
     try:
         with watching(plan.pairs) as watch:
-            totals, manifest = run_tournament(
-                plan, run, manifest, jobs=jobs, resume=resume, watch=watch
-            )
+            if test is None:
+                totals, manifest = run_tournament(
+                    plan, run, manifest, jobs=jobs, resume=resume, watch=watch
+                )
+            else:
+                plan, totals, manifest, verdict = run_sequential(
+                    plan, run, manifest, test, jobs=jobs, watch=watch
+                )
     except KeyboardInterrupt:
         say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
         raise typer.Exit(INTERRUPTED) from None
@@ -177,13 +201,15 @@ def _play(
     if as_json:
         print_json({"run": str(run), "manifest": manifest, "summary": summary})
         return
-    from ginsim.tables import bot_table, cross_table, print_tables
+    from ginsim.tables import bot_table, cross_table, print_tables, rating_note, verdict_lines
 
-    print_tables(cross_table(summary), bot_table(summary))
+    print_tables(cross_table(summary), rating_note(summary), bot_table(summary))
+    if verdict is not None:
+        print("\n".join(verdict_lines(summary, verdict)))
     speed = manifest["rounds_per_second"]
     print(
         f"{summary['matches']:,} matches, {summary['rounds']:,} rounds"
-        + (f" in {manifest['seconds']:.1f} s ({speed:,} rounds/s, {jobs} jobs)" if speed else "")
+        + (f" in {manifest['seconds']:.1f} s ({speed:,} rounds/s, --jobs {jobs})" if speed else "")
     )
     print(f"digest {summary['digest']}")
     print(f"run    {run}" + ("  (log, manifest.json, summary.json, plots)" if plots else ""))

@@ -95,8 +95,7 @@ def llr_normalized(
     total = padded.sum()
     shares = padded / total
     laws = [
-        _law_with_ratio(shares, scores, elo * math.log(10) / 800 * per_game)
-        for elo in (elo0, elo1)
+        _law_with_ratio(shares, scores, elo * math.log(10) / 800 * per_game) for elo in (elo0, elo1)
     ]
     return float(total * np.sum(shares * np.log(laws[1] / laws[0])))
 

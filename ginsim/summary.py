@@ -4,8 +4,11 @@ A summary depends only on the rows, so two runs with one digest have the same su
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from ginsim.ratings import bradley_terry
 from ginsim.rules import describe
 from ginsim.stats import METRICS, Rate, rate, undercut_by_deadwood
 from ginsim.tally import DEADWOOD_BINS, Tally
@@ -23,12 +26,17 @@ ENDINGS = {
 }
 
 
-def rate_json(value: Rate) -> dict[str, float | int | None]:
-    """Return *value* as JSON: what cannot be said is null."""
+def finite_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """*values* as JSON: a number that cannot be said is null."""
     return {
-        name: None if isinstance(number, float) and math.isnan(number) else number
-        for name, number in value._asdict().items()
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
     }
+
+
+def rate_json(value: Rate) -> dict[str, Any]:
+    """Return *value* as JSON."""
+    return finite_json(value._asdict())
 
 
 def deadwood_labels() -> list[str]:
@@ -76,6 +84,14 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
                 "second_metrics": metrics_json(second),
             }
         )
+    ratings = bradley_terry(
+        names,
+        plan.matchups(),
+        plan.pairs,
+        plan.mirrored,
+        totals.half_sums,
+        totals.half_products,
+    )
     return {
         "rules": describe(plan.rules),
         "pairs": plan.pairs,
@@ -86,4 +102,8 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
         "digest": str(totals.digest()),
         "bots": [bot_json(name, tally) for name, tally in zip(names, totals.by_bot, strict=True)],
         "matchups": matchups,
+        "ratings": {
+            "bots": [finite_json(asdict(rating)) for rating in ratings.bots],
+            **finite_json({"seat": ratings.seat, "separated": ratings.separated}),
+        },
     }

@@ -8,6 +8,8 @@ from rich.table import Table
 
 from ginsim.bots import Bot
 from ginsim.rules import FIELDS, PRESETS, Rules, to_dict
+from ginsim.sprt import bounds
+from ginsim.tournament import Verdict
 
 RateJson = Mapping[str, Any]
 
@@ -15,6 +17,13 @@ RateJson = Mapping[str, Any]
 def percent(rate: RateJson, digits: int = 1) -> str:
     """Share as ``64.1 ±1.7`` in per cent; no margin where there is none."""
     return _with_margin(rate, 100, digits)
+
+
+def elo(rating: Mapping[str, Any]) -> str:
+    """Rating as ``+104 ±9``."""
+    if rating["low"] is None:
+        return f"{rating['elo']:+.0f}"
+    return f"{rating['elo']:+.0f} ±{(rating['high'] - rating['low']) / 2:.0f}"
 
 
 def rare_percent(rate: RateJson) -> str:
@@ -56,14 +65,48 @@ def cross_table(summary: Mapping[str, Any]) -> Table:
     table = _table(
         "Matches won by row v column, %, with 95 % intervals clustered by pair",
         "",
-        [*names, "all"],
+        [*names, "all", "rating (Elo)"],
     )
+    ratings = {rating["name"]: elo(rating) for rating in summary["ratings"]["bots"]}
     for bot in summary["bots"]:
         row = [
             percent(cells[bot["name"], other]) if other != bot["name"] else "" for other in names
         ]
-        table.add_row(bot["name"], *row, percent(bot["metrics"]["matches_won"]))
+        table.add_row(
+            bot["name"], *row, percent(bot["metrics"]["matches_won"]), ratings[bot["name"]]
+        )
     return table
+
+
+def rating_note(summary: Mapping[str, Any]) -> str:
+    """What the ratings are, and the advantage of a seat."""
+    ratings = summary["ratings"]
+    if ratings["separated"]:
+        return "Ratings are rough: some bots never lost to the others; half a match was added."
+    seat = ratings["seat"]
+    note = "Ratings: Bradley-Terry, 0 = mean of these bots; strength need not be transitive."
+    return note if seat is None else f"{note} Seat 0: {seat:+.0f}."
+
+
+def verdict_lines(summary: Mapping[str, Any], verdict: Verdict) -> list[str]:
+    """What a sequential test decided, in words."""
+    test, stop = verdict.test, verdict.stop
+    first = summary["matchups"][0]["first"]
+    seen = percent(summary["matchups"][0]["first_metrics"]["matches_won"])
+    lower, upper = bounds(test.alpha, test.beta)
+    ground = f"LLR {stop.llr:.2f}, bounds {lower:.2f} and {upper:.2f}"
+    if stop.accepted is None:
+        return [
+            f"Undecided after {stop.pairs:,} pairs ({ground}): {first} may win {test.low:g} or "
+            f"{test.high:g} of its matches; play more with --pairs."
+        ]
+    taken, left = (test.high, test.low) if stop.accepted == "high" else (test.low, test.high)
+    return [
+        f"Decided after {stop.pairs:,} pairs ({ground}): {first} wins {taken:g} of its matches "
+        f"rather than {left:g}.",
+        f"The rate seen at the stop, {seen} %, is biased towards that bound: "
+        "for a rate, play a fixed number of pairs on a fresh seed.",
+    ]
 
 
 #: Columns of the bot table: heading, metric, and how it is shown.

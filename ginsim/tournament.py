@@ -13,8 +13,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +31,7 @@ from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
+from ginsim.sprt import MIN_PAIRS, PAIR_SCORES, Sprt, Stop, llr
 from ginsim.tally import (
     COUNTERS,
     TURN_BINS,
@@ -230,14 +232,34 @@ def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
 
 
 def played(
-    plan: Plan, jobs: int, run: Path | None, blocks: list[int] | None = None
-) -> Iterator[Totals]:
-    """Play *blocks* (default: all) on *jobs* jobs and yield each one's totals as it is done."""
+    plan: Plan,
+    jobs: int,
+    run: Path | None,
+    blocks: list[int] | None = None,
+    *,
+    in_order: bool = False,
+) -> Generator[Totals, None, None]:
+    """Play *blocks* (default: all) on *jobs* jobs and yield each one's totals as it is done.
+
+    With *in_order* they are yielded as listed; a caller that stops early keeps only those.
+    """
     warm_up(plan)
     blocks = list(range(plan.blocks())) if blocks is None else blocks
-    backend = "threading" if plan.compiled() else "loky"
-    parallel = joblib.Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered")
-    yield from parallel(joblib.delayed(play_block)(plan, block, run) for block in blocks)
+    parallel = joblib.Parallel(
+        n_jobs=jobs,
+        backend="threading" if plan.compiled() else "loky",
+        return_as="generator" if in_order else "generator_unordered",
+        pre_dispatch=2 * jobs,
+        batch_size=1,
+    )
+    done = parallel(joblib.delayed(play_block)(plan, block, run) for block in blocks)
+    try:
+        yield from done
+    finally:
+        with warnings.catch_warnings():
+            # A caller that stops early leaves tasks undone on purpose.
+            warnings.simplefilter("ignore", UserWarning)
+            done.close()
 
 
 def warm_up(plan: Plan) -> None:
@@ -363,7 +385,8 @@ def prepare_folder(run: Path, overwrite: bool) -> None:
     """Make the folder of a new run; refuse one in use unless *overwrite* and it is a run."""
     if run.exists() and not run.is_dir():
         raise GinsimError(f"{run}: is a file; name another folder with --out")
-    if run.is_dir() and any(run.iterdir()):
+    rounds = records.rounds_folder(run)
+    if run.is_dir() and any(path != rounds or any(rounds.iterdir()) for path in run.iterdir()):
         if not (run / MANIFEST).is_file():
             raise GinsimError(f"{run}: holds other files than a run; name another --out")
         if not overwrite:
@@ -376,7 +399,7 @@ def prepare_folder(run: Path, overwrite: bool) -> None:
         for name in (SUMMARY, MANIFEST):
             (run / name).unlink(missing_ok=True)
     try:
-        records.rounds_folder(run).mkdir(parents=True, exist_ok=True)
+        rounds.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GinsimError(f"{run}: cannot be made ({error.strerror}); name another --out") from None
 
@@ -428,3 +451,69 @@ def run_tournament(
     finished = finished_manifest(manifest, plan, totals, seconds, rounds, jobs)
     records.write_json(run / MANIFEST, finished)
     return totals, finished
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a sequential tournament ended."""
+
+    test: Sprt
+    stop: Stop
+    cap: int  #: pairs it might have played
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict for the manifest."""
+        return asdict(self.test) | asdict(self.stop) | {"cap": self.cap}
+
+
+def sequential_plan(plan: Plan) -> Plan:
+    """*plan* in blocks that end where a sequential test looks; raises GinsimError if unfit."""
+    if len(plan.specs) != 2 or not plan.mirrored:
+        raise GinsimError("--sprt compares two bots over mirrored pairs: name just two")
+    return replace(plan, block_pairs=min(plan.pairs, max(MIN_PAIRS, plan.pairs // 200)))
+
+
+def run_sequential(
+    plan: Plan,
+    run: Path,
+    manifest: dict[str, Any],
+    test: Sprt,
+    *,
+    jobs: int,
+    watch: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[Plan, Totals, dict[str, Any], Verdict]:
+    """Play two bots until *test* decides on the first one's match wins, at most plan.pairs.
+
+    The test looks at the end of each block, in pair order, so the stop is the same for any
+    number of jobs. Returns the plan that was played, its totals, manifest and the verdict.
+    """
+    plan = sequential_plan(plan)
+    manifest = manifest | {"block_pairs": plan.block_size(), "sprt": asdict(test)}
+    records.write_json(run / MANIFEST, manifest)
+    totals, counts = Totals.empty(plan), np.zeros(len(PAIR_SCORES), np.int64)
+    warm_up(plan)
+    start = time.perf_counter()
+    stop = Stop(0, 0.0, None, ())
+    blocks = played(plan, jobs, run, in_order=True)
+    for block, found in enumerate(blocks):
+        totals.add(found)
+        counts += np.bincount(found.halves[0].sum(axis=1), minlength=len(PAIR_SCORES))
+        pairs, rounds = int(counts.sum()), sum(totals.rows)
+        value = llr(counts, test.low, test.high)
+        stop = Stop(pairs, value, test.verdict(value, pairs), tuple(counts.tolist()))
+        elapsed = time.perf_counter() - start
+        watch(Progress(block + 1, plan.blocks(), pairs, rounds, elapsed))
+        if stop.accepted:
+            break
+    blocks.close()
+    kept = replace(plan, pairs=stop.pairs)
+    for path in records.rounds_folder(run).glob("part-*.parquet"):
+        if path not in [records.part_path(run, block) for block in range(kept.blocks())]:
+            path.unlink()  # a block in flight when the test decided
+    verdict = Verdict(test, stop, plan.pairs)
+    seconds = time.perf_counter() - start
+    manifest = manifest | {"pairs": kept.pairs, "blocks": kept.blocks()}
+    finished = finished_manifest(manifest, kept, totals, seconds, sum(totals.rows), jobs)
+    finished |= {"sprt": verdict.to_json()}
+    records.write_json(run / MANIFEST, finished)
+    return kept, totals, finished, verdict

@@ -5,18 +5,21 @@ king), ``take 9S``, ``draw KD knock``, ``draw big_gin``. Where it ends, play sto
 last question asked shows who is to act and what he sees.
 """
 
+import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ginsim import engine, match
-from ginsim.bots import Bot
-from ginsim.cards import Card, Hand, card_text, cards_of, parse_card, parse_cards, text
+from ginsim.bots import Bot, load
+from ginsim.cards import Card, Hand, card_text, cards_of, count, nth, parse_card, parse_cards, text
 from ginsim.match import play_chunks
 from ginsim.replay import deck_of
+from ginsim.rng import below
 from ginsim.rules import STARTER_SEAT_0, Rules, preset
 from ginsim.scoring import OUTCOMES
 from ginsim.view import BIG_GIN, DISCARD, KNOCK, View
@@ -287,6 +290,39 @@ def positions(
     finally:
         names["see"] = see
     return found
+
+
+#: Does anything legal at random, takes and knocks seldom: rounds run into the last stock cards.
+WANDERER = plain_bot(
+    draw=lambda view: below(view.key, 3) == 0,
+    discard=lambda view: nth(view.legal, below(view.key, count(view.legal))),
+    knock=lambda view: below(view.key, 5) == 0,
+)
+PLAYERS = [(WANDERER, WANDERER), (load("hard"), WANDERER), (load("normal"), load("simple"))]
+#: Eleven cards that all meld with the nine of hearts, for either player.
+BIG = "AS 2S 3S 4S 5D 6D 7D 9S 9C 9D"
+BIG_DECKS = [
+    stacked(BIG, "TH JH QH 2C 2D 2H KD 8C AC AH", "4H", "9H"),
+    stacked("TH JH QH 2C 2D 2H KD 8C AC AH", BIG, "4H", "QC 9H"),
+]
+DECLINES_BIG = plain_bot(discard=lambda view: view.drawn)
+
+
+@cache
+def pool(name: str) -> list[Position]:
+    """Positions of all phases of the preset: random ones, and those of real play."""
+    rules = preset(name)._replace(target=60, round_limit=3)
+    found = [p for bots in PLAYERS for seed in range(3) for p in positions(bots, rules, seed=seed)]
+    for deck in BIG_DECKS:
+        found += positions((DECLINES_BIG, DECLINES_BIG), rules_of(name, round_limit=1), [deck])
+    return found
+
+
+def some_of_each_phase(name: str, number: int, chance: random.Random) -> list[Position]:
+    """Up to *number* positions of each phase, and as many of the last three stock cards."""
+    by_phase = [[p for p in pool(name) if p.view.phase == phase] for phase in range(5)]
+    last = [p for p in pool(name) if p.view.stock <= preset(name).stock_end + 3]
+    return [p for some in [*by_phase, last] for p in chance.sample(some, min(number, len(some)))]
 
 
 def outcome(row: Any) -> tuple[str, int, int]:

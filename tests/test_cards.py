@@ -138,3 +138,8 @@ def test_a_card_named_twice_is_refused_by_name(words):
 def test_a_bad_word_among_cards_is_the_one_named():
     with pytest.raises(GinsimError, match="'1D' is no card"):
         cards.parse("AS 2S 1D KH")
+
+
+def test_a_word_of_odd_length_is_refused_whole():
+    with pytest.raises(GinsimError, match="'AS2S3' is no card"):
+        cards.parse("AS2S3")

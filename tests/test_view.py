@@ -4,12 +4,14 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import (
+    BIG_DECKS,
+    DECLINES_BIG,
+    PLAYERS,
     Asked,
     Played,
     Position,
@@ -17,43 +19,19 @@ from scripted import (
     as_ints,
     plain_bot,
     play_bots,
+    pool,
     positions,
     rules_of,
-    stacked,
+    some_of_each_phase,
 )
 
-from ginsim.bots import built_in, load
-from ginsim.cards import DECK, cards_of, count, hand_of, nth
+from ginsim.bots import built_in
+from ginsim.cards import DECK, cards_of, hand_of
 from ginsim.rng import below
 from ginsim.rules import PRESETS, preset
 from ginsim.view import BIG_GIN, DISCARD, DRAW, KNOCK, OFFER, View, pile_card, pile_size, unseen
 
 many = settings(max_examples=60)
-
-#: Does anything legal at random, takes and knocks seldom: rounds run into the last stock cards.
-WANDERER = plain_bot(
-    draw=lambda view: below(view.key, 3) == 0,
-    discard=lambda view: nth(view.legal, below(view.key, count(view.legal))),
-    knock=lambda view: below(view.key, 5) == 0,
-)
-PLAYERS = [(WANDERER, WANDERER), (load("hard"), WANDERER), (load("normal"), load("simple"))]
-#: Eleven cards that all meld with the nine of hearts, for either player.
-BIG = "AS 2S 3S 4S 5D 6D 7D 9S 9C 9D"
-BIG_DECKS = [
-    stacked(BIG, "TH JH QH 2C 2D 2H KD 8C AC AH", "4H", "9H"),
-    stacked("TH JH QH 2C 2D 2H KD 8C AC AH", BIG, "4H", "QC 9H"),
-]
-DECLINES_BIG = plain_bot(discard=lambda view: view.drawn)
-
-
-@cache
-def pool(name: str) -> list[Position]:
-    """Positions of all phases of the preset: random ones, and those of real play."""
-    rules = preset(name)._replace(target=60, round_limit=3)
-    found = [p for bots in PLAYERS for seed in range(3) for p in positions(bots, rules, seed=seed)]
-    for deck in BIG_DECKS:
-        found += positions((DECLINES_BIG, DECLINES_BIG), rules_of(name, round_limit=1), [deck])
-    return found
 
 
 def phases_of(name: str) -> set[int]:
@@ -108,13 +86,6 @@ def decisions(view: View) -> list[int]:
         ask = {OFFER: draw, DRAW: draw, DISCARD: discard, KNOCK: knock, BIG_GIN: knock}
         answers.append(int(ask[view.phase](view._replace(knobs=as_ints(bot.knobs())))))
     return answers
-
-
-def some_of_each_phase(name: str, number: int, chance: random.Random) -> list[Position]:
-    """Up to *number* positions of each phase, and as many of the last three stock cards."""
-    by_phase = [[p for p in pool(name) if p.view.phase == phase] for phase in range(5)]
-    last = [p for p in pool(name) if p.view.stock <= preset(name).stock_end + 3]
-    return [p for some in [*by_phase, last] for p in chance.sample(some, min(number, len(some)))]
 
 
 @pytest.mark.parametrize("name", PRESETS)
