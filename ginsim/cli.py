@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-FINE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 RulesName = Annotated[str, typer.Option("--rules", help="Preset; see `ginsim rules`.")]
@@ -190,6 +191,8 @@ def _play(
                     plan, run, manifest, test, jobs=jobs, watch=watch
                 )
     except KeyboardInterrupt:
+        # joblib tells of the blocks that were given up; the line below says it better.
+        warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
         say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
         raise typer.Exit(INTERRUPTED) from None
     summary = summary_of(plan, totals)
@@ -428,6 +431,94 @@ def bench(
     from ginsim.tables import bench_table, print_tables
 
     print_tables(bench_table(found))
+
+
+baseline = typer.Typer(help="Pin what bots do, for `ginsim regress`.", rich_markup_mode=None)
+app.add_typer(baseline, name="baseline")
+
+
+@baseline.command("write")
+def baseline_write(
+    file: Annotated[Path, typer.Argument(help="JSON file to write.")],
+    bots: Annotated[list[str], typer.Argument(help="Two or more bots.")],
+    pairs: Annotated[int, typer.Option(help="Mirrored pairs a matchup.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Names the deals.")] = 1,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    jobs: Jobs = 0,
+    as_json: Json = False,
+) -> None:
+    """Play all matchups and pin their outcomes and digests in FILE (replacing it)."""
+    announce_compiling()
+    from ginsim.baseline import write_baseline
+    from ginsim.rules import resolve
+    from ginsim.tournament import Plan
+
+    if not file.parent.is_dir():
+        raise GinsimError(f"{file}: there is no folder {file.parent}; make it first")
+    plan = Plan(tuple(bots), resolve(rules, rule or []), seed, pairs)
+    plan.bots()
+    written = write_baseline(file, plan, jobs_of(jobs))
+    digests = dict(zip(plan.matchup_names(), written.outcomes.digests, strict=True))
+    if as_json:
+        print_json({"file": str(file), "digests": digests})
+    else:
+        print("\n".join(f"{digest}  {name}" for name, digest in digests.items()))
+        print(f"{file}: {pairs:,} pairs a matchup, seed {seed}")
+
+
+@app.command()
+def regress(
+    file: Annotated[Path, typer.Argument(help="Baseline that `ginsim baseline write` wrote.")],
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=BOT", help="Try BOT in the place of the recorded NAME."),
+    ] = None,
+    test: Annotated[
+        str, typer.Option("--bounds", metavar="LOW:HIGH", help="Match win rates to tell apart.")
+    ] = "0.46:0.50",
+    alpha: Annotated[float, typer.Option(help="Chance to pass a regression.")] = 0.001,
+    beta: Annotated[float, typer.Option(help="Chance to fail a bot of equal strength.")] = 0.001,
+    pairs: Annotated[int, typer.Option(help="Most pairs against a recorded bot.")] = 10_000,
+    jobs: Jobs = 0,
+    markdown: Annotated[Path | None, typer.Option(help="Also write Markdown here.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Fail (exit 1) if a bot got weaker than its baseline; exit 3 if that is undecided."""
+    announce_compiling()
+    from dataclasses import replace
+
+    from ginsim.baseline import Gate, read_baseline
+    from ginsim.baseline import regress as run_gate
+    from ginsim.bots import load_all
+    from ginsim.gate_report import junit_report, markdown_report, text_report
+    from ginsim.records import write_text
+    from ginsim.sprt import REGRESSION, UNDECIDED, Sprt
+
+    known = read_baseline(file)
+    chosen = replace(Sprt.parse(test), alpha=alpha, beta=beta)
+    specs = list(known.plan.specs)
+    names = [bot.name for bot in known.plan.bots()]
+    for change in candidate or []:
+        name, _, spec = change.partition("=")
+        if name not in names or not spec:
+            raise GinsimError(f"--candidate {change}: write NAME=BOT, NAME of {', '.join(names)}")
+        specs[names.index(name)] = spec
+    load_all(specs)
+    if pairs < 1:
+        raise GinsimError(f"--pairs {pairs}: must be 1 or more")
+    report = run_gate(Gate(known, file, tuple(specs), chosen, pairs, jobs_of(jobs)))
+    if markdown is not None:
+        write_text(markdown, markdown_report(report))
+    if junit is not None:
+        write_text(junit, junit_report(report))
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print(text_report(report))
+    code = {REGRESSION: FAILED, UNDECIDED: NOT_DECIDED}.get(report.verdict, FINE)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -177,7 +177,10 @@ def pair_digests(rows: np.ndarray, matchup: str) -> np.ndarray:
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Call *write* with a temporary name in *path*'s folder, then rename it to *path*."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise GinsimError(f"{path}: cannot be written ({error.strerror})") from None
     os.close(handle)
     temporary = Path(name)
     try:
@@ -192,7 +195,11 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write *content* as JSON, whole or not at all."""
-    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write *text*, whole or not at all."""
     write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 

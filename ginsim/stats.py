@@ -8,6 +8,7 @@ over pairs; its variance comes from the pairs' residuals (linearisation of a rat
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
@@ -116,3 +117,13 @@ def undercut_by_deadwood(tally: Tally, confidence: float = 0.95) -> list[Rate]:
         within_unit(ratio(tally, f"undercut_at_{d}", f"knocks_at_{d}", confidence=confidence))
         for d in range(DEADWOOD_BINS)
     ]
+
+
+def mean_interval(scores: np.ndarray, confidence: float = 0.95) -> Rate:
+    """Mean of independent *scores* (one a pair) with its interval, t on n - 1."""
+    value = float(np.mean(scores))
+    if len(scores) < 2:
+        return Rate(value, float("nan"), float("nan"), len(scores))
+    error = float(np.std(scores, ddof=1)) / len(scores) ** 0.5
+    margin = float(t.ppf(0.5 + confidence / 2, len(scores) - 1)) * error
+    return Rate(value, value - margin, value + margin, len(scores))

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -60,6 +59,7 @@ class Plan:
     pairs: int
     mirrored: bool = True
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
+    names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -76,7 +76,10 @@ class Plan:
 
     def bots(self) -> list[Bot]:
         """Return the bots, loaded once a process."""
-        return _loaded(self.specs)
+        bots = _loaded(self.specs)
+        if not self.names:
+            return bots
+        return [replace(bot, name=name) for bot, name in zip(bots, self.names, strict=True)]
 
     def matchups(self) -> list[tuple[int, int]]:
         """Places of the two bots of each matchup."""
@@ -248,18 +251,14 @@ def played(
     parallel = joblib.Parallel(
         n_jobs=jobs,
         backend="threading" if plan.compiled() else "loky",
-        return_as="generator" if in_order else "generator_unordered",
-        pre_dispatch=2 * jobs,
-        batch_size=1,
+        return_as="list" if in_order else "generator_unordered",
     )
-    done = parallel(joblib.delayed(play_block)(plan, block, run) for block in blocks)
-    try:
-        yield from done
-    finally:
-        with warnings.catch_warnings():
-            # A caller that stops early leaves tasks undone on purpose.
-            warnings.simplefilter("ignore", UserWarning)
-            done.close()
+    # In order: a few blocks at a time, so that stopping early leaves little to throw away.
+    wave = 2 * jobs if in_order else max(1, len(blocks))
+    for at in range(0, len(blocks), wave):
+        yield from parallel(
+            joblib.delayed(play_block)(plan, block, run) for block in blocks[at : at + wave]
+        )
 
 
 def warm_up(plan: Plan) -> None:

@@ -154,8 +154,12 @@ def built_in() -> list[Bot]:
 def load(spec: str) -> Bot:
     """Return the bot that *spec* means: a built-in name, ``knock-at-K``, or ``file.py:name``.
 
-    A file is code and is executed. Raises GinsimError naming what was not found.
+    ``@`` behind it changes parameters: ``hard@late_limit=2,out_weight=10``. A file is code
+    and is executed. Raises GinsimError naming what was not found.
     """
+    base, at, changes = spec.rpartition("@")
+    if at:
+        return changed(load(base), changes, spec)
     if spec in _NAMED:
         return _NAMED[spec]()
     family = _FAMILY.fullmatch(spec)
@@ -167,6 +171,26 @@ def load(spec: str) -> Bot:
         f"no bot called {spec!r}{close_to(spec, [*_NAMED, 'knock-at-5'])} "
         f"(there are {', '.join(_NAMED)}, knock-at-K, and file.py:name; see `ginsim bots`)"
     )
+
+
+def changed(bot: Bot, changes: str, spec: str) -> Bot:
+    """*bot* with the parameters that *changes* (``knob=value,..``) names, called after them.
+
+    >>> changed(load("easy"), "late_limit=5", "easy@late_limit=5").parameters["late_limit"]
+    5
+    """
+    parameters = dict(bot.parameters)
+    for change in changes.split(","):
+        knob, _, value = (word.strip() for word in change.partition("="))
+        if knob not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise GinsimError(f"{spec}: {bot.name} has no parameter {knob!r} (it has {known})")
+        if not re.fullmatch(r"-?\d{1,18}", value):
+            raise GinsimError(f"{spec}: {knob}={value}: write a whole number")
+        parameters[knob] = int(value)
+    named = [f"{k}={v}" for k, v in parameters.items() if v != bot.parameters[k]]
+    name = f"{bot.name}@{','.join(named)}" if named else bot.name
+    return replace(bot, name=name, parameters=parameters)
 
 
 def _from_file(spec: str) -> Bot:
