@@ -9,7 +9,7 @@ against its recorded outcomes on the same deals and the same rivals.
 import base64
 import getpass
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,12 +26,12 @@ from ginsim.sprt import (
     LOOK_EVERY,
     NO_REGRESSION,
     PAIR_SCORES,
-    PRIOR,
     REGRESSION,
     UNDECIDED,
     Sprt,
+    Stop,
+    Walk,
     bounds,
-    llr,
 )
 from ginsim.stats import mean_interval
 from ginsim.tournament import Plan, manifest_of, played
@@ -305,7 +305,7 @@ def _judge(
     can_play = all(reproduced[m] for m in own)
     difference = _first_difference(gate, at, now, can_play)
     if can_play:
-        scores = _played_scores(gate, bot)
+        scores: Iterable[np.ndarray] = _played_scores(gate, bot)
         values, test = PAIR_SCORES, gate.test
         method = "played against its recorded self on fresh deals"
     else:
@@ -330,44 +330,38 @@ def _candidate(
     bot: int,
     method: str,
     test: Sprt,
-    scores: "Scores",
+    scores: Iterable[np.ndarray],
     values: np.ndarray,
     difference: Difference,
 ) -> Candidate:
     """Walk *scores* in pair order to the first decision, and say what it is."""
-    prior = PRIOR * len(PAIR_SCORES) / len(values)
-    counts, value, accepted = np.zeros(len(values), np.int64), 0.0, None
+    walk, stop = Walk(test, values), Stop(0, 0.0, None, ())
     seen: list[np.ndarray] = []
     for part in scores:
         seen.append(part)
-        counts += np.bincount(np.searchsorted(values, part - 1e-9), minlength=len(values))
-        value = llr(counts, test.low, test.high, values, prior)
-        accepted = test.verdict(value, int(counts.sum()))
-        if accepted:
+        stop = walk.look(part)
+        if stop.accepted:
             break
     rate = mean_interval(np.concatenate(seen))
-    verdict = {"high": NO_REGRESSION, "low": REGRESSION, None: UNDECIDED}[accepted]
+    verdict = {"high": NO_REGRESSION, "low": REGRESSION, None: UNDECIDED}[stop.accepted]
     return Candidate(
         gate.baseline.plan.bots()[bot].name,
         method,
         verdict,
         f"mean pair score {test.low:g} (regression) against {test.high:g} (none), "
         f"alpha {test.alpha:g}, beta {test.beta:g}, a look every {LOOK_EVERY} pairs",
-        int(counts.sum()),
+        stop.pairs,
         rate.value,
         rate.low,
         rate.high,
-        value,
+        stop.llr,
         bounds(test.alpha, test.beta),
-        {f"{v:.3g}": int(n) for v, n in zip(values.tolist(), counts.tolist(), strict=True) if n},
+        {f"{v:.3g}": int(n) for v, n in zip(values.tolist(), stop.counts, strict=True) if n},
         difference,
     )
 
 
-Scores = Any  #: an iterable of arrays of pair scores, LOOK_EVERY pairs each, in pair order
-
-
-def _played_scores(gate: Gate, bot: int) -> Scores:
+def _played_scores(gate: Gate, bot: int) -> Iterator[np.ndarray]:
     """Pair scores of today's bot against its old self on fresh deals, up to the cap."""
     duel = Plan(
         (gate.today[bot], gate.old_specs()[bot]),
@@ -382,7 +376,7 @@ def _played_scores(gate: Gate, bot: int) -> Scores:
 
 def _recorded_scores(
     gate: Gate, bot: int, matchups: Sequence[int], now: Outcomes
-) -> tuple[Scores, np.ndarray]:
+) -> tuple[Iterator[np.ndarray], np.ndarray]:
     """Scores (1 + today - recorded) / 2, averaged over *matchups*, and the values they have."""
     plan, then = gate.baseline.plan, gate.baseline.outcomes
     gain = np.zeros(plan.pairs, np.int64)

@@ -230,20 +230,23 @@ class Stop:
     counts: tuple[int, ...]
 
 
-def first_stop(scores: np.ndarray, test: Sprt, values: np.ndarray = PAIR_SCORES) -> Stop:
-    """Walk *scores* in pair order, looking every LOOK_EVERY pairs, to the first decision.
+class Walk:
+    """A test on its way through the pairs, in pair order, a look at a time.
 
-    *values* are the scores a pair can have, ascending. The last look is at the end.
+    *values* are the scores that a pair can have, ascending. The prior weighs as much in all
+    as half a pair for each of five scores.
     """
-    places = np.searchsorted(values, scores)
-    counts = np.zeros(len(values), dtype=np.int64)
-    at, value = 0, 0.0
-    while at < len(scores):
-        end = min(at + LOOK_EVERY, len(scores))
-        counts += np.bincount(places[at:end], minlength=len(values))
-        at = end
-        value = llr(counts, test.low, test.high, values)
-        accepted = test.verdict(value, at)
-        if accepted:
-            return Stop(at, value, accepted, tuple(counts.tolist()))
-    return Stop(at, value, None, tuple(counts.tolist()))
+
+    def __init__(self, test: Sprt, values: np.ndarray = PAIR_SCORES) -> None:
+        self.test = test
+        self.values = values
+        self.counts = np.zeros(len(values), dtype=np.int64)
+
+    def look(self, scores: np.ndarray) -> Stop:
+        """Count the next *scores* and say where the test stands."""
+        nearest = np.abs(scores[:, None] - self.values).argmin(axis=1)
+        self.counts += np.bincount(nearest, minlength=len(self.values))
+        pairs = int(self.counts.sum())
+        prior = PRIOR * len(PAIR_SCORES) / len(self.values)
+        value = llr(self.counts, self.test.low, self.test.high, self.values, prior)
+        return Stop(pairs, value, self.test.verdict(value, pairs), tuple(self.counts.tolist()))

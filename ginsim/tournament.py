@@ -30,7 +30,7 @@ from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
-from ginsim.sprt import MIN_PAIRS, PAIR_SCORES, Sprt, Stop, llr
+from ginsim.sprt import MIN_PAIRS, Sprt, Stop, Walk
 from ginsim.tally import (
     COUNTERS,
     TURN_BINS,
@@ -489,19 +489,16 @@ def run_sequential(
     plan = sequential_plan(plan)
     manifest = manifest | {"block_pairs": plan.block_size(), "sprt": asdict(test)}
     records.write_json(run / MANIFEST, manifest)
-    totals, counts = Totals.empty(plan), np.zeros(len(PAIR_SCORES), np.int64)
+    totals, walk = Totals.empty(plan), Walk(test)
     warm_up(plan)
     start = time.perf_counter()
     stop = Stop(0, 0.0, None, ())
     blocks = played(plan, jobs, run, in_order=True)
     for block, found in enumerate(blocks):
         totals.add(found)
-        counts += np.bincount(found.halves[0].sum(axis=1), minlength=len(PAIR_SCORES))
-        pairs, rounds = int(counts.sum()), sum(totals.rows)
-        value = llr(counts, test.low, test.high)
-        stop = Stop(pairs, value, test.verdict(value, pairs), tuple(counts.tolist()))
+        stop = walk.look(found.halves[0].sum(axis=1) / 4)
         elapsed = time.perf_counter() - start
-        watch(Progress(block + 1, plan.blocks(), pairs, rounds, elapsed))
+        watch(Progress(block + 1, plan.blocks(), stop.pairs, sum(totals.rows), elapsed))
         if stop.accepted:
             break
     blocks.close()
