@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ginsim import engine
-from ginsim.bots import Bot
+from ginsim.bots import BUILT_IN, Bot
 from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED, plain
 from ginsim.rows import ROW
@@ -80,9 +80,18 @@ def play_chunks(
     trace = np.empty((0, 3), dtype=np.int64) if trace is None else trace
     record = rules_record(rules, compiled)
     while first < end:
-        first, filled = play(
-            *policies, record, knobs, game[0], seed, first, end, mirrored, decks, trace, rows
-        )
+        try:
+            first, filled = play(
+                *policies, record, knobs, game[0], seed, first, end, mirrored, decks, trace, rows
+            )
+        except Exception as error:
+            suspects = [bot.name for bot in bots if bot.source != BUILT_IN]
+            if isinstance(error, GinsimError) or not suspects:
+                raise
+            raise GinsimError(
+                f"{' or '.join(suspects)} raised {type(error).__name__}: {error} "
+                f"(seed {seed}, pair {first} or later, {bots[0].name} v {bots[1].name})"
+            ) from error
         yield rows[:filled]
 
 

@@ -84,11 +84,19 @@ def _compiled(function: Policy, source: str) -> Policy:
             function
         )
     except NumbaError as error:
-        line = next((s for s in str(error).splitlines() if s.strip()), "no reason given")
         raise GinsimError(
-            f"{what} does not compile ({line.strip()}); simplify it, or set jit=False"
+            f"{what} does not compile: {_reason(str(error))}; simplify it, or set jit=False"
         ) from None
     return compiled
+
+
+def _reason(report: str) -> str:
+    """What the compiler complains of, and in which line, out of its page-long report."""
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in report.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", "- ", "^", "*"))]
+    where = re.search(r'File "[^"]*?([^"/\\]+)", line (\d+)', report)
+    place = f" ({where[1]}, line {where[2]})" if where else ""
+    return (told[0].rstrip(".:") if told else "no reason given") + place
 
 
 def _simple_family(name: str, knocks_at: int, about: str) -> Bot:
