@@ -20,8 +20,8 @@ RESULTS = Path(__file__).parents[1] / "results" / "gate"
 BOTS = Path(__file__).parent / "bots" / "noisy.py"
 SEED = 4_000_000
 RULES = preset("classic")
-RUNS_WEAK, RUNS_SAME = 100, 200
-PLAYED_PAIRS, RECORDED_PAIRS = 50, 6_000
+RUNS_WEAK, RUNS_SAME = 60, 200
+PLAYED_PAIRS, RECORDED_PAIRS = 50, 3_000
 TRUE_PAIRS = 20_000
 
 

@@ -248,17 +248,20 @@ def played(
     """
     warm_up(plan)
     blocks = list(range(plan.blocks())) if blocks is None else blocks
-    parallel = joblib.Parallel(
+    # In order: a few blocks at a time, so that stopping early leaves little to throw away, and
+    # ever more, so that long runs do not wait for each other's last block.
+    wave = 2 * jobs if in_order else max(1, len(blocks))
+    with joblib.Parallel(
         n_jobs=jobs,
         backend="threading" if plan.compiled() else "loky",
         return_as="list" if in_order else "generator_unordered",
-    )
-    # In order: a few blocks at a time, so that stopping early leaves little to throw away.
-    wave = 2 * jobs if in_order else max(1, len(blocks))
-    for at in range(0, len(blocks), wave):
-        yield from parallel(
-            joblib.delayed(play_block)(plan, block, run) for block in blocks[at : at + wave]
-        )
+    ) as parallel:
+        at = 0
+        while at < len(blocks):
+            yield from parallel(
+                joblib.delayed(play_block)(plan, block, run) for block in blocks[at : at + wave]
+            )
+            at, wave = at + wave, min(2 * wave, 64)
 
 
 def warm_up(plan: Plan) -> None:

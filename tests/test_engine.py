@@ -995,7 +995,7 @@ def test_wrong_hands_and_illegal_knocks_are_refused():
 def test_every_row_of_real_play_keeps_the_sentences_of_the_rules(name):
     rules = preset(name)
     bots = (load("normal"), load("simple"))
-    rows = match.play(bots, rules, seed=11, pairs=300)
+    rows = match.play(bots, rules, seed=11, pairs=100)
     kinds = {
         kind: rows[rows["outcome"] == at]
         for at, kind in enumerate(("knock", "gin", "big_gin", "undercut", "dead", "forfeit"))
