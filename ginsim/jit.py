@@ -65,8 +65,13 @@ config.CACHE_DIR = str(CACHE_FOLDER)
 
 
 def kernel(function: Function) -> Function:
-    """Compile *function* on first call, cached on disk, free of the interpreter lock."""
-    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    """Compile *function* on first call, free of the interpreter lock.
+
+    Kernels of the package are cached on disk. Those of a user's file are not: the cache could
+    not see an edit of it, or of what it imports.
+    """
+    ours = function.__module__.partition(".")[0] == "ginsim"
+    return cast(Function, numba.njit(cache=ours, nogil=True)(function))
 
 
 def kernel_of(signature: Any) -> Callable[[Function], Function]:

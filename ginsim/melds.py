@@ -252,7 +252,7 @@ def _lay_off(hand: Hand, runs: Hand, fourth: Hand, kept: Hand) -> tuple[int, int
     """Least deadwood of *hand* and the cards laid off, when *kept* cards stay.
 
     Runs come first: a card that fits a run opens the next one there, so laying it on a set
-    instead never helps. Keeping is tried before laying, so that ties lay off the fewest.
+    instead never helps. Among equals the fewest cards are laid off.
     """
     ready = hand & beside(runs) & ~kept
     on_run = ready != 0
@@ -261,13 +261,9 @@ def _lay_off(hand: Hand, runs: Hand, fourth: Hand, kept: Hand) -> tuple[int, int
         if ready == 0:
             return deadwood(hand), 0
     card = ready & -ready
-    if on_run:
-        least, laid = _lay_off(hand, runs, fourth & ~card, kept | card)
-        after, more = _lay_off(hand ^ card, runs | card, fourth, kept)
-    else:
-        least, laid = _lay_off(hand, runs, fourth, kept | card)
-        after, more = _lay_off(hand ^ card, runs, fourth, kept)
-    if after < least:
+    least, laid = _lay_off(hand, runs, fourth, kept | card)
+    after, more = _lay_off(hand ^ card, runs | card if on_run else runs, fourth, kept)
+    if after < least or (after == least and count(more) + 1 < count(laid)):
         return after, more | card
     return least, laid
 

@@ -103,7 +103,7 @@ def hash_rows(columns: np.ndarray, key: int) -> tuple[np.ndarray, np.ndarray]:
     rows = columns.shape[1]
     first, second = np.empty(rows, np.int64), np.empty(rows, np.int64)
     for row in range(rows):
-        word = np.uint64(key)
+        word = mix(np.uint64(key) + _GAMMA)
         for column in range(columns.shape[0]):
             word = mix((word ^ np.uint64(columns[column, row])) + _GAMMA)
         first[row] = int64(mix(word + _GAMMA) >> _S1)

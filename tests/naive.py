@@ -292,21 +292,15 @@ def shuffle(key: int, length: int) -> list[int]:
     return deck
 
 
-def _signed(word: int) -> int:
-    """The int64 with the bits of *word*."""
-    return word - _WORD if word >= 2**63 else word
-
-
-def hash_rows(rows: list[list[int]], key: int) -> tuple[int, int]:
-    """Sums of one hash a row: label after label is mixed into a word that starts as *key*."""
-    gamma, first, second = 0x9E3779B97F4A7C15, 0, 0
+def hash_rows(rows: list[list[int]], key: int) -> list[tuple[int, int]]:
+    """Two hashes a row: cell after cell is mixed into a word that starts from *key*."""
+    gamma, hashes = 0x9E3779B97F4A7C15, []
     for row in rows:
-        word = key
+        word = mix((key + gamma) % _WORD)
         for cell in row:
             word = mix(((word ^ cell % _WORD) + gamma) % _WORD)
-        first += mix((word + gamma) % _WORD)
-        second += mix(word ^ 0xBF58476D1CE4E5B9)
-    return _signed(first % _WORD), _signed(second % _WORD)
+        hashes.append((mix((word + gamma) % _WORD) // 2, mix(word ^ 0xBF58476D1CE4E5B9) // 2))
+    return hashes
 
 
 # --- scoring.py -------------------------------------------------------------------------------

@@ -355,6 +355,7 @@ def lays_off_like_its_twin(defender: int, spread) -> None:
     left, laid = melds.lay_off(defender, naive.sets_of(spread), naive.runs_of(spread))
     assert left == least
     assert laid in best  # several layoffs may be as good
+    assert naive.count(laid) == min(map(naive.count, best))
 
 
 @many
