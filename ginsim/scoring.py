@@ -34,4 +34,4 @@ def knock_limit(rules: Rules, upcard_rank: int) -> int:
         return rules.knock_limit
     if upcard_rank == 0 and rules.oklahoma_ace:
         return 0
-    return min(rules.knock_limit, min(upcard_rank + 1, 10))
+    return min(rules.knock_limit, upcard_rank + 1, 10)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
-from ginsim.bots import levels, yardsticks
+from ginsim.bots import levels, master, yardsticks
 from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED
 from ginsim.rules import close_to
@@ -137,6 +137,14 @@ _NAMED: dict[str, Callable[[], Bot]] = {
     "easy": lambda: _level("easy"),
     "normal": lambda: _level("normal"),
     "hard": lambda: _level("hard"),
+    "master": lambda: Bot(
+        "master",
+        master.draw,
+        master.discard,
+        master.knock,
+        master.PARAMETERS,
+        "the strongest here: outs, danger, and a knock chart by turn and deadwood",
+    ),
     "simple": lambda: _simple_family(
         "simple",
         100,
