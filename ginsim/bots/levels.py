@@ -11,6 +11,7 @@ hundredths of a point of deadwood.
 
 import numpy as np
 
+from ginsim.bots.yardsticks import knockable, makes_meld
 from ginsim.cards import DECK, RANK_POINTS, SUIT_MASK, Hand, count, lowest
 from ginsim.jit import int64, kernel
 from ginsim.melds import (
@@ -205,15 +206,13 @@ def cheapest(view: View, legal: Hand, least: int) -> int:
 
 def draw(view: View) -> int:
     """Take the upcard if it melds and betters the hand by the margin."""
-    upcard = 1 << view.upcard
-    eleven = view.hand | upcard
-    if not meldable(eleven) & upcard:
+    if not makes_meld(view):
         return 0
     margin = view.knobs[TAKE_MARGIN]
     if margin < 0:
         return 1
     before = deadwood(view.hand)
-    after, _ = best_discards(eleven, view.hand)
+    after, _ = best_discards(view.hand | 1 << view.upcard, view.hand)
     if after == 0:
         return 1
     return 100 * (before - after) > margin
@@ -226,7 +225,7 @@ def discard(view: View) -> int:
         fresh = view.legal
     least, best = best_discards(view.hand, view.legal)
     if least == 0:
-        return lowest(best)
+        return lowest(knockable(view, best))
     return cheapest(view, fresh, least)
 
 

@@ -10,6 +10,7 @@ close to gin and undercuts the rival meanwhile, later with gin alone.
 """
 
 from ginsim.bots.levels import WORTH_A_LOOK, danger, highest_points, near, outs
+from ginsim.bots.yardsticks import knockable, makes_meld
 from ginsim.cards import DECK, SUIT_MASK, Hand, count, lowest
 from ginsim.jit import kernel
 from ginsim.melds import best_discards, deadwood, meldable, of_ranks
@@ -40,10 +41,10 @@ NEVER = 11  #: a deadwood that no knock has
 #: Tuned by experiments/master.py on its tuning seeds.
 PARAMETERS = {
     "save_early": 8,
-    "save_late": 5,
+    "save_late": 4,
     "early_until": 4,
-    "link_weight": 8,
-    "danger_weight": 20,
+    "link_weight": 5,
+    "danger_weight": 25,
     "safe_weight": 30,
     "take_margin": 100,
     "open_turns": 2,
@@ -51,7 +52,7 @@ PARAMETERS = {
     "fourth_from": 6,
     "fifth_from": 9,
     "end_stock": 0,
-    "close_out": 5,
+    "close_out": 8,
 }
 
 
@@ -127,10 +128,9 @@ def cheapest(view: View, hand: Hand, legal: Hand, least: int) -> tuple[int, int]
 
 def draw(view: View) -> int:
     """Take the upcard if it melds and what it makes of the hand is better by the margin."""
-    upcard = 1 << view.upcard
-    eleven = view.hand | upcard
-    if not meldable(eleven) & upcard:
+    if not makes_meld(view):
         return 0
+    eleven = view.hand | 1 << view.upcard
     least, _ = best_discards(eleven, view.hand)
     if least == 0:
         return 1
@@ -147,7 +147,7 @@ def discard(view: View) -> int:
         fresh = view.legal
     least, best = best_discards(view.hand, view.legal)
     if least == 0:
-        return lowest(best)
+        return lowest(knockable(view, best))
     _, card = cheapest(view, view.hand, fresh, least)
     return card
 

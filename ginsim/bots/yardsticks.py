@@ -1,8 +1,8 @@
 """Yardstick bots: the players that levels are measured against."""
 
-from ginsim.cards import count, nth
+from ginsim.cards import Hand, count, nth
 from ginsim.jit import kernel
-from ginsim.melds import best_discards, meldable
+from ginsim.melds import best_discards, deadwood, meldable
 from ginsim.rng import below
 from ginsim.view import BIG_GIN, View
 
@@ -12,9 +12,21 @@ SIMPLE_KNOCKS_AT = 0  #: knocks with this deadwood or less
 
 @kernel
 def makes_meld(view: View) -> bool:
-    """Whether the upcard would stand in any meld of the eleven cards."""
+    """Whether the upcard would stand in any meld of the eleven cards, and cost no gin in hand."""
     upcard = 1 << view.upcard
-    return meldable(view.hand | upcard) & upcard != 0
+    eleven = view.hand | upcard
+    if not meldable(eleven) & upcard:
+        return False
+    if deadwood(view.hand) > 0:
+        return True
+    return best_discards(eleven, view.hand)[0] == 0
+
+
+@kernel
+def knockable(view: View, discards: Hand) -> Hand:
+    """*discards* without the card just taken, with which one may not go out, if others are left."""
+    others = discards & ~(view.known & 1 << view.drawn)
+    return others if others else discards
 
 
 def simple_draw(view: View) -> int:
@@ -24,10 +36,11 @@ def simple_draw(view: View) -> int:
 
 def simple_discard(view: View) -> int:
     """Throw at random among the cards that leave least deadwood, not swapping in circles."""
-    fresh = view.legal & ~view.swapped
-    if fresh == 0:
-        fresh = view.legal
-    _, best = best_discards(view.hand, fresh)
+    least, best = best_discards(view.hand, view.legal)
+    if least == 0:
+        best = knockable(view, best)
+    elif best & view.swapped and view.legal & ~view.swapped:
+        _, best = best_discards(view.hand, view.legal & ~view.swapped)
     return nth(best, below(view.key, count(best)))
 
 
