@@ -328,7 +328,7 @@ def replay(
     else:
         raise GinsimError("give a run folder, or --seed S --bots A B")
     if as_json:
-        print_json(record)
+        print_json(record, line=True)  # `ginsim verify` reads a hand a line
     else:
         print(hand_record(record))
 

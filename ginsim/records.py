@@ -128,8 +128,20 @@ def from_table(table: pa.Table, bots: Sequence[str]) -> dict[tuple[int, int], np
             rows[column.name] = values.fill_null(-1).to_numpy(zero_copy_only=False)
     first = np.where(rows["leg"] == 0, seat0, seat1)
     second = np.where(rows["leg"] == 0, seat1, seat0)
-    keys = np.unique(np.stack([first, second], axis=1), axis=0)
-    return {(int(a), int(b)): rows[(first == a) & (second == b)] for a, b in keys}
+    if not np.array_equal(rows["starter"], frame["starter_seat"].to_numpy()):
+        raise GinsimError("starter and starter_seat do not agree")
+    keys = [(int(a), int(b)) for a, b in np.unique(np.stack([first, second], axis=1), axis=0)]
+    named = codes("matchup", {name: at for at, name in enumerate(_matchups(frame))})
+    for a, b in keys:
+        names = set(named[(first == a) & (second == b)].tolist())
+        if [_matchups(frame)[at] for at in names] != [matchup_name(bots[a], bots[b])]:
+            raise GinsimError(f"seats and matchup do not agree for {bots[a]} and {bots[b]}")
+    return {(a, b): rows[(first == a) & (second == b)] for a, b in keys}
+
+
+def _matchups(table: pa.Table) -> list[str]:
+    """Names in the matchup column's dictionary."""
+    return [str(name) for name in table["matchup"].combine_chunks().dictionary.to_pylist()]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ginsim.match import play_chunks
 from ginsim.melds import deadwood, lay_off
 from ginsim.replay import rebuild
 from ginsim.rules import ONE_ROUND, STARTER_SEAT_0, Rules
-from ginsim.scoring import BIG_GIN, OUTCOMES, settle
+from ginsim.scoring import BIG_GIN, OUTCOMES, knock_limit, settle
 from ginsim.showdown import parse_spread, sum_points
 from ginsim.view import BIG_GIN as BIG_GIN_PHASE
 from ginsim.view import OFFER, View
@@ -48,6 +48,7 @@ class Script:
     at: int = 0
     drew: bool = False
     wrong: str = ""
+    ended: bool = False  #: the actions were over when a player had to draw
 
     def left(self) -> tuple[str, ...]:
         """Actions not played yet."""
@@ -64,6 +65,7 @@ class Script:
 
     def draw(self, view: View) -> int:
         """Follow the next action: pass or take when offered, else draw or take."""
+        self.ended = not self.left()
         action = self._next(("pass", "take") if view.phase == OFFER else ("draw", "take"))
         self.drew = action != "pass"
         return int(action == "take")
@@ -181,8 +183,8 @@ def referee(name: str, finished: Finished, rules: Rules) -> Iterator[Disagreemen
     """Yield every disagreement about one finished hand."""
     played = _play(finished, rules)
     script, row, hands = played.script, played.row, played.hands
-    cut_short = not script.left() and (row is None or row["knocker"] < 0)
-    if cut_short and finished.knocks() and played.last_player is not None:
+    no_knock = script.ended or (row is not None and row["knocker"] < 0 and not script.left())
+    if no_knock and finished.knocks() and played.last_player is not None:
         left = int(deadwood(hands[played.last_player]))
         yield Disagreement(name, "legality", "knocks", f"may not knock with {left} deadwood")
     elif row is None:
@@ -194,22 +196,28 @@ def referee(name: str, finished: Finished, rules: Rules) -> Iterator[Disagreemen
         ours = _ours(finished, rules, row, hands)
         yield from _spread_disagreements(name, finished, rules, ours, hands)
         for key, value in ours.items():
-            if key in finished.claims and _plain(finished.claims[key]) != value:
+            if key in finished.claims and _plain(key, finished.claims[key]) != value:
                 yield Disagreement(name, key, finished.claims[key], value)
 
 
-def _plain(value: Any) -> Any:
-    """*value* with lists of cards as sorted texts, so that order and case do not matter."""
-    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
-        return [text(parse(" ".join(v))) for v in value]
-    return value
+def _plain(key: str, value: Any) -> Any:
+    """A claim in the form that ours has: hands as sorted texts, nobody as None."""
+    if key == "winner" and value == -1:
+        return None
+    if key != "hands":
+        return value
+    try:
+        return [text(parse(" ".join(hand))) for hand in value]
+    except (GinsimError, TypeError):
+        return value  # no hands at all: a disagreement
 
 
 def _ours(finished: Finished, rules: Rules, row: Any, hands: Sequence[Hand]) -> dict[str, Any]:
     """What this engine says of the hand, by the keys that programs use; players, not seats."""
     values: dict[str, Any] = {"hands": [text(hand) for hand in hands]}
     if row["knocker"] < 0:
-        return values | {"type": finished.claims.get("type", "draw"), "points": 0}
+        kind = finished.claims.get("type", "draw")  # programs have several words for it
+        return values | {"type": kind, "points": 0, "winner": None, "score": [0, 0]}
     knocker = int(row["knocker"]) ^ finished.starter
     defender = hands[1 - knocker]
     kept = int(row["knock_deadwood"])
@@ -250,7 +258,11 @@ def _winner(points: int, knocker: int) -> int | None:
 
 def _their_spread(finished: Finished, hand: Hand) -> tuple[Hand, Hand]:
     melds = finished.claims["knock_melds"]
-    return parse_spread([" ".join(meld) for meld in melds], hand)
+    try:
+        words = [" ".join(meld) for meld in melds]
+    except TypeError:
+        raise GinsimError("it must be a list of melds, each a list of cards") from None
+    return parse_spread(words, hand)
 
 
 def _spread_disagreements(
@@ -263,15 +275,16 @@ def _spread_disagreements(
     melds = finished.claims["knock_melds"]
     try:
         sets, runs = _their_spread(finished, hand)
-    except (GinsimError, TypeError) as error:
+    except GinsimError as error:
         yield Disagreement(name, "knock_melds", melds, str(error))
         return
     least = int(deadwood(hand))
     left = sum_points(hand & ~(sets | runs))
     if left > least:
         yield Disagreement(name, "best_spread", left, least)
-    if left > rules.knock_limit:
-        yield Disagreement(name, "legality", f"knocks with {left}", f"limit {rules.knock_limit}")
+    limit = int(knock_limit(rules, finished.deck[20] % 13))
+    if left > limit:
+        yield Disagreement(name, "legality", f"knocks with {left}", f"limit {limit}")
 
 
 @dataclass

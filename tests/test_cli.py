@@ -164,7 +164,7 @@ def test_rules_prints_all_presets_and_marks_its_own_choices(cli: Any):
 
 def test_bots_lists_all(cli: Any):
     names = [bot["name"] for bot in answer(cli, "bots")]
-    assert names[:6] == ["easy", "normal", "hard", "simple", "gin-only", "random"]
+    assert names[:5] == ["easy", "normal", "hard", "master", "simple"]
     assert "knock-at-5" in cli("bots").stdout
 
 

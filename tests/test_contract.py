@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -232,6 +233,20 @@ def test_an_upcard_that_makes_gin_is_taken_and_gin_is_called(name, rules):
     for deck in gin_decks(10, "upcard", 25):
         row = play_bots((load(name), IDLE), rules_of(rules, round_limit=1), [deck]).row
         assert (outcome(row)[:2], row["turns"]) == (("gin", 0), 1), text_of(deck[:22])
+
+
+def test_gin_is_taken_whatever_the_parameters_of_a_level():
+    chance, decks = random.Random(8), gin_decks(10, "upcard", 3)
+    big = [BIG_DECKS[0]]
+    for _ in range(40):
+        knobs = {knob: chance.choice((0, 1, 5, 40, 2000)) for knob in levels.KNOB_NAMES}
+        knobs |= {"early_limit": chance.randrange(-1, 11), "late_limit": chance.randrange(-1, 11)}
+        bot = replace(load("hard"), parameters=knobs)
+        for deck in decks:
+            row = play_bots((bot, IDLE), rules_of("classic", round_limit=1), [deck]).row
+            assert (outcome(row)[:2], row["turns"]) == (("gin", 0), 1), knobs
+        row = play_bots((bot, IDLE), rules_of("big-gin", round_limit=1), big).row
+        assert outcome(row)[:2] in (("big_gin", 0), ("gin", 0)), knobs
 
 
 @pytest.mark.parametrize("name", TAKE_GIN)
