@@ -4,13 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: tournament test lint types check experiments bench clean
+.PHONY: tournament test lint types gate check experiments bench clean
 
 tournament: $(READY)
 	$(BIN)/ginsim tournament easy normal hard simple
 
 test: $(READY)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -19,7 +19,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-check: lint types test
+gate: $(READY)
+	$(BIN)/ginsim regress results/baselines/levels.json
+
+check: lint types gate test
 
 bench: $(READY)
 	$(BIN)/ginsim bench

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 import tomllib
+import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import types
+from numba import types as numba_types
 from numba.core.errors import NumbaError
 
 from ginsim.bots import levels, master, yardsticks
@@ -78,7 +79,7 @@ def _compiled(function: Policy, source: str) -> Policy:
             probe: Any = numba.njit(function)
             probe.compile((VIEW_TYPE,))
             returned = probe.nopython_signatures[0].return_type
-            if not isinstance(returned, types.Integer | types.Boolean):
+            if not isinstance(returned, numba_types.Integer | numba_types.Boolean):
                 raise GinsimError(f"{what} returns {returned}: return an int or a bool")
         compiled: Policy = numba.njit(POLICY_SIGNATURE, cache=source == BUILT_IN, nogil=True)(
             function
@@ -174,7 +175,7 @@ def load(spec: str) -> Bot:
     and is executed. Raises GinsimError naming what was not found.
     """
     base, at, changes = spec.rpartition("@")
-    if at:
+    if at and "=" in changes:  # a folder's name may hold an @ as well
         return changed(load(base), changes, spec)
     if spec in _NAMED:
         return _NAMED[spec]()
@@ -215,20 +216,28 @@ def _from_file(spec: str) -> Bot:
     path = Path(file)
     if not path.is_file():
         raise GinsimError(f"{spec}: there is no file {file!r}")
+    module = _module(path.resolve(), path.stat().st_mtime_ns, spec)
+    bot = getattr(module, name, None)
+    if not isinstance(bot, Bot):
+        raise GinsimError(f"{spec}: {file} has no Bot called {name!r}")
+    return replace(bot, source=f"{path.resolve()}:{name}")
+
+
+@functools.lru_cache(maxsize=64)
+def _module(path: Path, changed_ns: int, spec: str) -> types.ModuleType:
+    """Module of a user's file, executed once for each state of the file in this process."""
     module_name = f"ginsim_bot_{path.stem}"
     found = importlib.util.spec_from_file_location(module_name, path)
     if found is None or found.loader is None:
-        raise GinsimError(f"{spec}: {file!r} is no Python file")
+        raise GinsimError(f"{spec}: {path.name} is no Python file")
     module = importlib.util.module_from_spec(found)
     sys.modules[module_name] = module
     try:
         found.loader.exec_module(module)
     except Exception as error:
-        raise GinsimError(f"{spec}: {file} fails with {type(error).__name__}: {error}") from error
-    bot = getattr(module, name, None)
-    if not isinstance(bot, Bot):
-        raise GinsimError(f"{spec}: {file} has no Bot called {name!r}")
-    return replace(bot, source=f"{path.resolve()}:{name}")
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise GinsimError(f"{spec}: {path.name} fails with {what}") from error
+    return module
 
 
 def load_all(specs: Sequence[str]) -> list[Bot]:
