@@ -12,9 +12,12 @@ _PUBLIC = {
     "deadwood": "ginsim.melds",
     "kernel": "ginsim.jit",
     "match_table": "ginsim.records",
+    "pair_counts": "ginsim.stats",
+    "paired_difference": "ginsim.stats",
     "parse": "ginsim.cards",
     "play": "ginsim.match",
     "preset": "ginsim.rules",
+    "rate": "ginsim.stats",
     "read_rounds": "ginsim.records",
     "text": "ginsim.cards",
 }

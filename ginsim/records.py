@@ -109,9 +109,14 @@ def from_table(table: pa.Table, bots: Sequence[str]) -> dict[tuple[int, int], np
         column = frame[name].combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             column = column.chunk(0)
-        by_code = np.array([lookup[v] for v in column.dictionary.to_pylist()] or [0], np.int64)
+        # A dictionary may hold words that no row has, after a filter.
+        words = column.dictionary.to_pylist()
+        by_code = np.array([lookup.get(word, -2) for word in words] or [0], np.int64)
         index = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return np.where(index < 0, -1, by_code[index])
+        found = np.where(index < 0, -1, by_code[index])
+        if (found == -2).any():
+            raise GinsimError(f"{name}: {words[int(index[found == -2][0])]!r} is not expected here")
+        return found
 
     rows = np.zeros(len(frame), ROW)
     seat0, seat1 = codes("seat0", place), codes("seat1", place)
@@ -133,8 +138,8 @@ def from_table(table: pa.Table, bots: Sequence[str]) -> dict[tuple[int, int], np
     keys = [(int(a), int(b)) for a, b in np.unique(np.stack([first, second], axis=1), axis=0)]
     named = codes("matchup", {name: at for at, name in enumerate(_matchups(frame))})
     for a, b in keys:
-        names = set(named[(first == a) & (second == b)].tolist())
-        if [_matchups(frame)[at] for at in names] != [matchup_name(bots[a], bots[b])]:
+        places = set(named[(first == a) & (second == b)].tolist())
+        if [_matchups(frame)[at] for at in places] != [matchup_name(bots[a], bots[b])]:
             raise GinsimError(f"seats and matchup do not agree for {bots[a]} and {bots[b]}")
     return {(a, b): rows[(first == a) & (second == b)] for a, b in keys}
 

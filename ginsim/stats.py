@@ -5,14 +5,29 @@ an interval that treats them as independent is too short. A metric is a ratio of
 over pairs; its variance comes from the pairs' residuals (linearisation of a ratio).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from scipy.stats import t
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from ginsim.tally import DEADWOOD_BINS, Tally
+from ginsim.records import SCHEMA, from_table
+from ginsim.rules import Rules, winning_score
+from ginsim.tally import (
+    COUNTERS,
+    DEADWOOD_BINS,
+    INDEX,
+    TURN_BINS,
+    Tally,
+    count_pairs,
+    tally_of,
+    turn_counts,
+)
 
 
 class Rate(NamedTuple):
@@ -127,3 +142,82 @@ def mean_interval(scores: np.ndarray, confidence: float = 0.95) -> Rate:
     error = float(np.std(scores, ddof=1)) / len(scores) ** 0.5
     margin = float(t.ppf(0.5 + confidence / 2, len(scores) - 1)) * error
     return Rate(value, value - margin, value + margin, len(scores))
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Counters of one bot by pair, from a log: ``counters[i]`` belongs to pair ``pairs[i]``."""
+
+    pairs: np.ndarray  #: int64 [n], ascending
+    counters: np.ndarray  #: int64 [n, counter], in the order of tally.COUNTERS
+    turns: np.ndarray  #: int64 [TURN_BINS], rounds by length
+
+    def tally(self) -> Tally:
+        """Sums over the pairs, for ``rate`` and ``ratio``."""
+        return tally_of(self.counters, self.turns)
+
+
+def pair_counts(log: pd.DataFrame | pa.Table, bot: str, rules: Rules) -> PairCounts:
+    """Counters of *bot* by pair from a log (read_rounds, or its columns as an Arrow table).
+
+    A pair's rounds are added over all matchups of the bot in *log*, which must hold whole
+    pairs in the order of the files; filter it by matchup for one rival only.
+    """
+    table = log if isinstance(log, pa.Table) else pa.Table.from_pandas(log, preserve_index=False)
+    table = table.select(SCHEMA.names).cast(SCHEMA)
+    names = sorted({*_names(table, "seat0"), *_names(table, "seat1")})
+    parts = [
+        (rows, 0 if names[first] == bot else 1)
+        for (first, second), rows in from_table(table, names).items()
+        if bot in (names[first], names[second])
+    ]
+    played = [np.unique(rows["pair"]) for rows, _ in parts]
+    pairs = np.unique(np.concatenate(played)) if played else np.zeros(0, np.int64)
+    counters = np.zeros((len(pairs), len(COUNTERS)), np.int64)
+    turns = np.zeros(TURN_BINS, np.int64)
+    for rows, side in parts:
+        place = np.searchsorted(pairs, rows["pair"])
+        packed = rows.copy()
+        packed["pair"] = place
+        found = np.zeros((2, len(pairs), len(COUNTERS)), np.int64)
+        count_pairs(packed, 0, winning_score(rules), found, np.zeros((len(pairs), 2), np.int64))
+        counters += found[side]
+        turns += turn_counts(rows)
+    return PairCounts(pairs.astype(np.int64), counters, turns)
+
+
+def _names(table: pa.Table, column: str) -> list[str]:
+    return [str(name) for name in table[column].unique().to_pylist()]
+
+
+def paired_difference(
+    first: PairCounts, second: PairCounts, key: str, confidence: float = 0.95
+) -> Rate:
+    """Metric *key* of *first* less that of *second*, which played the same pairs.
+
+    The deals are the same, so what they have in common cancels: the interval rests on the
+    differences of the pairs' residuals. Pairs that only one of them played are left out.
+    """
+    metric = METRIC[key]
+    common, at_first, at_second = np.intersect1d(first.pairs, second.pairs, return_indices=True)
+    values, residuals = [], []
+    for counts, at in ((first, at_first), (second, at_second)):
+        above = counts.counters[at, INDEX[metric.above]] * metric.scale
+        below = counts.counters[at, INDEX[metric.below]]
+        if below.sum() == 0:
+            return NO_RATE
+        value = above.sum() / below.sum()
+        values.append(value)
+        residuals.append((above - value * below) / below.mean())
+    difference = float(values[0] - values[1])
+    if len(common) < 2:
+        return Rate(difference, float("nan"), float("nan"), len(common))
+    error = float(np.std(residuals[0] - residuals[1], ddof=1)) / len(common) ** 0.5
+    margin = float(t.ppf(0.5 + confidence / 2, len(common) - 1)) * error
+    return Rate(difference, difference - margin, difference + margin, len(common))
+
+
+def holm(p_values: Sequence[float], alpha: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    """Which of several tests reject at *alpha* together, and their adjusted p-values (Holm)."""
+    rejected, adjusted, *_ = multipletests(p_values, alpha, method="holm")
+    return np.asarray(rejected), np.asarray(adjusted)

@@ -1,15 +1,27 @@
 """Rates clustered by pair, against plain sums over rows and published values."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import t
 
 from ginsim.bots import load
 from ginsim.match import play
+from ginsim.records import read_rounds
 from ginsim.rules import preset
-from ginsim.stats import METRICS, rate, ratio, undercut_by_deadwood
+from ginsim.stats import (
+    METRICS,
+    PairCounts,
+    holm,
+    pair_counts,
+    paired_difference,
+    rate,
+    ratio,
+    undercut_by_deadwood,
+)
 from ginsim.tally import COUNTERS, INDEX, Tally, count_pairs, tally_of, turn_counts
 
 PAIRS = 150
@@ -178,3 +190,78 @@ def test_confidence_widens_the_interval():
     wide = ratio(tally, "gins", "rounds", confidence=0.99)
     narrow = ratio(tally, "gins", "rounds", confidence=0.5)
     assert wide.half_width() > narrow.half_width() > 0
+
+
+def test_counts_from_the_log_equal_those_of_the_run(finished_run: dict[str, Any]):
+    log, plan = read_rounds(finished_run["path"]), finished_run["plan"]
+    for at, bot in enumerate(plan.bots()):
+        found = pair_counts(log, bot.name, plan.rules).tally()
+        assert found.pairs == plan.pairs
+        assert np.array_equal(found.products, finished_run["totals"].by_bot[at].products)
+        assert np.array_equal(found.turns, finished_run["totals"].by_bot[at].turns)
+
+
+def test_counts_are_the_same_from_arrow_and_for_one_rival(finished_run: dict[str, Any]):
+    log, plan = read_rounds(finished_run["path"]), finished_run["plan"]
+    one = log[log["matchup"] == "easy v hard"]
+    table = pa.Table.from_pandas(one, preserve_index=False)
+    at = plan.matchup_names().index("easy v hard")
+    for bot, side in (("easy", 0), ("hard", 1)):
+        tally = finished_run["totals"].by_matchup[at][side]
+        for source in (one, table):
+            found = pair_counts(source, bot, plan.rules).tally()
+            assert np.array_equal(found.sums, tally.sums)
+
+
+def made_up(scores: np.ndarray) -> PairCounts:
+    counters = np.zeros((len(scores), len(COUNTERS)), np.int64)
+    counters[:, INDEX["half_matches"]], counters[:, INDEX["legs"]] = scores, 2
+    return PairCounts(np.arange(len(scores)), counters, np.zeros(202, np.int64))
+
+
+def test_a_paired_difference_is_the_mean_of_the_pairs_differences():
+    draw = np.random.default_rng(3)
+    first, second = draw.integers(0, 5, 400), draw.integers(0, 5, 400)
+    gaps = (first - second) / 4
+    found = paired_difference(made_up(first), made_up(second), "matches_won")
+    assert found.value == pytest.approx(gaps.mean())
+    margin = t.ppf(0.975, 399) * gaps.std(ddof=1) / 20
+    assert found.high - found.value == pytest.approx(margin)
+
+
+def test_what_two_bots_share_cancels_in_their_difference(finished_run: dict[str, Any]):
+    """hard and normal met the same rivals on the same deals: the paired interval is shorter."""
+    log, rules = read_rounds(finished_run["path"]), finished_run["plan"].rules
+    against = {
+        bot: pair_counts(log[log["matchup"] == name], bot, rules)
+        for bot, name in (("normal", "normal v simple"), ("hard", "hard v simple"))
+    }
+    paired = paired_difference(against["hard"], against["normal"], "turns")
+    apart = [rate(counts.tally(), "turns").half_width() for counts in against.values()]
+    assert paired.half_width() < math.hypot(*apart)
+    itself = paired_difference(against["hard"], against["hard"], "turns")
+    assert itself[:3] == (0.0, 0.0, 0.0)
+
+
+def test_pairs_that_only_one_played_are_left_out():
+    first, second = made_up(np.array([4, 4, 0])), made_up(np.array([4, 0]))
+    found = paired_difference(first, second, "matches_won")
+    assert (found.value, found.weight) == (0.5, 2)
+
+
+def test_holm_adjusts_by_rank():
+    """Holm 1979: the smallest of three p-values is tripled, the next doubled."""
+    rejected, adjusted = holm([0.01, 0.04, 0.03], 0.05)
+    assert rejected.tolist() == [True, False, False]
+    assert adjusted.tolist() == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_a_hundred_thousand_pairs_are_counted_in_one_go():
+    """The kernels see arrays: copies of one pair, a hundred thousand times."""
+    pair = ROWS[ROWS["pair"] == 0]
+    rows = np.tile(pair, 100_000)
+    rows["pair"] = np.repeat(np.arange(100_000), len(pair))
+    counters = np.zeros((2, 100_000, len(COUNTERS)), np.int64)
+    count_pairs(rows, 0, 100, counters, np.zeros((100_000, 2), np.int64))
+    assert (counters[0] == counters[0][0]).all()
+    assert rate(tally_of(counters[0], turn_counts(rows)), "turns").half_width() == 0

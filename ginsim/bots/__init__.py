@@ -17,7 +17,7 @@ import numpy as np
 from numba import types as numba_types
 from numba.core.errors import NumbaError
 
-from ginsim.bots import levels, master, yardsticks
+from ginsim.bots import gallery, levels, master, yardsticks
 from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED
 from ginsim.rules import close_to
@@ -152,6 +152,30 @@ _NAMED: dict[str, Callable[[], Bot]] = {
         "takes what melds, throws at random for least deadwood, knocks as soon as it may",
     ),
     "gin-only": lambda: _simple_family("gin-only", 0, "simple, but knocks only with gin"),
+    "early-low": lambda: Bot(
+        "early-low",
+        gallery.draw,
+        gallery.early_low_discard,
+        gallery.gin_only_knock,
+        gallery.EARLY_LOW,
+        "isolated low cards early, then the highest loose card; gin only (EAAI 2021)",
+    ),
+    "one-away": lambda: Bot(
+        "one-away",
+        gallery.draw,
+        gallery.one_away_discard,
+        gallery.gin_only_knock,
+        gallery.ONE_AWAY,
+        "deadwood, the gain of cards one away, the rival's risk; gin only (SIGRA, EAAI 2021)",
+    ),
+    "expected-deadwood": lambda: Bot(
+        "expected-deadwood",
+        gallery.draw,
+        gallery.expected_deadwood_discard,
+        gallery.expected_deadwood_knock,
+        gallery.EXPECTED_DEADWOOD,
+        "expected deadwood over the best draws, weighted by turn (MARJJ, EAAI 2021)",
+    ),
     "random": lambda: Bot(
         "random",
         yardsticks.random_draw,
