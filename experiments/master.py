@@ -20,7 +20,7 @@ from ginsim.tournament import Plan, Totals, played
 RESULTS = Path(__file__).parents[1] / "results" / "master"
 RULES = preset("eaai")
 TUNE, CONFIRM = 500, 20_261_201
-TUNE_PAIRS, ABLATION_PAIRS, CONFIRM_PAIRS, GALLERY_PAIRS = 8_000, 10_000, 20_000, 2_000
+TUNE_PAIRS, ABLATION_PAIRS, CONFIRM_PAIRS, GALLERY_PAIRS = 8_000, 5_000, 20_000, 1_500
 
 STEPS: dict[str, tuple[int, ...]] = {
     "save_early": (6, 7, 9, 10),

@@ -8,6 +8,7 @@ against its recorded outcomes on the same deals and the same rivals.
 
 import base64
 import getpass
+import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ginsim import records
-from ginsim.bots import Bot, load
+from ginsim.bots import Bot, load, split_spec
 from ginsim.errors import GinsimError
 from ginsim.match import play
 from ginsim.rules import from_dict, to_dict
@@ -233,7 +234,7 @@ class Gate:
         """The recorded bots as today's code would play them."""
 
         def old(spec: str, parameters: dict[str, int]) -> str:
-            base = spec.partition("@")[0]
+            base, _ = split_spec(spec)
             known = load(base).parameters
             changes = [f"{k}={v}" for k, v in parameters.items() if k in known]
             return f"{base}@{','.join(changes)}" if changes else base
@@ -319,7 +320,10 @@ def _judge(
             gate.test.beta,
         )
         rivals = ", ".join(plan.matchup_names()[m] for m in steady or own)
-        method = f"today's outcomes against the recorded ones, same deals: {rivals}"
+        method = (
+            f"today's outcomes against the recorded ones, same deals: {rivals}; at most the "
+            f"{plan.pairs:,} recorded pairs: a longer baseline decides more"
+        )
         if not steady:
             method += " (whose other bots play otherwise too)"
     return _candidate(gate, bot, method, test, scores, values, difference)
@@ -426,20 +430,20 @@ def _as_dict(row: Any) -> dict[str, int]:
 def _commands(gate: Gate) -> dict[str, str]:
     """Commands that play the comparison again, go on with it, or accept today's bots."""
     plan = gate.baseline.plan
-    specs = " ".join(gate.today)
-    rules = "".join(
-        f" --rule {name}={value}"
-        for name, value in to_dict(plan.rules).items()
-        if value != to_dict(type(plan.rules)())[name]
-    )
-    setup = f"{specs} --pairs {plan.pairs} --seed {plan.seed}{rules}"
-    candidates = "".join(
-        f" --candidate {bot.name}={spec}"
-        for bot, spec in zip(plan.bots(), gate.today, strict=True)
-        if spec not in plan.specs
-    )
+    again = ["ginsim", "regress", str(gate.path)]
+    again += ["--bounds", f"{gate.test.low:g}:{gate.test.high:g}"]
+    again += ["--alpha", f"{gate.test.alpha:g}", "--beta", f"{gate.test.beta:g}"]
+    for bot, spec, was in zip(plan.bots(), gate.today, plan.specs, strict=True):
+        if spec != was:
+            again += ["--candidate", f"{bot.name}={spec}"]
+    accept = ["ginsim", "baseline", "write", str(gate.path), *gate.today]
+    accept += ["--pairs", str(plan.pairs), "--seed", str(plan.seed)]
+    standard = to_dict(type(plan.rules)())
+    for name, value in to_dict(plan.rules).items():
+        if value != standard[name]:
+            accept += ["--rule", f"{name}={value}"]
     return {
-        "reproduce": f"ginsim tournament {setup}",
-        "resume": f"ginsim regress {gate.path}{candidates} --pairs {4 * gate.cap}",
-        "accept": f"ginsim baseline write {gate.path} {setup}",
+        "reproduce": shlex.join([*again, "--pairs", str(gate.cap)]),
+        "resume": shlex.join([*again, "--pairs", str(4 * gate.cap)]),
+        "accept": shlex.join(accept),
     }

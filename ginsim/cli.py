@@ -52,7 +52,9 @@ def jobs_of(jobs: int) -> int:
     """Return the number of jobs that ``--jobs`` means."""
     if jobs < 0:
         raise GinsimError(f"--jobs {jobs}: must be 0 (one a core) or more")
-    return jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or 1
+    import joblib
+
+    return jobs or int(joblib.cpu_count())
 
 
 def each_line(
@@ -132,6 +134,7 @@ def tournament(
         plan_of,
         prepare_folder,
         sequential_plan,
+        warm_up,
     )
 
     named = [*(bots or []), *(bot or [])]
@@ -149,6 +152,7 @@ def tournament(
         plan.bots()
         if test:
             plan = sequential_plan(plan)
+        warm_up(plan)  # a bot that does not compile must not cost an older run
         run = out or Path("results") / f"{'-'.join(_file_name(n) for n in named)}-{_now()}"
         prepare_folder(run, overwrite)
         manifest = manifest_of(plan, rules)
@@ -193,7 +197,10 @@ def _play(
     except KeyboardInterrupt:
         # joblib tells of the blocks that were given up; the line below says it better.
         warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-        say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
+        if test is None:
+            say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
+        else:
+            say("ginsim: stopped; a sequential run is short: play it again with --overwrite")
         raise typer.Exit(INTERRUPTED) from None
     summary = summary_of(plan, totals)
     write_json(run / SUMMARY, summary)
@@ -204,9 +211,18 @@ def _play(
     if as_json:
         print_json({"run": str(run), "manifest": manifest, "summary": summary})
         return
-    from ginsim.tables import bot_table, cross_table, print_tables, rating_note, verdict_lines
+    from ginsim.tables import (
+        bot_table,
+        cross_table,
+        forfeit_lines,
+        print_tables,
+        rating_note,
+        verdict_lines,
+    )
 
     print_tables(cross_table(summary), rating_note(summary), bot_table(summary))
+    for line in forfeit_lines(summary, run):
+        print(line)
     if verdict is not None:
         print("\n".join(verdict_lines(summary, verdict)))
     speed = manifest["rounds_per_second"]
@@ -320,9 +336,9 @@ def replay(
     if run is not None and seed is None and bots is None:
         record = replay_logged(run, matchup, where)
     elif run is None and seed is not None and bots is not None:
+        if pair < 0 or leg not in (0, 1):
+            raise GinsimError(f"--pair {pair}, --leg {leg}: must be 0 or more, and 0 or 1")
         plan = Plan(bots, resolve(rules, rule or []), seed, pair + 1)
-        if leg not in (0, 1):
-            raise GinsimError(f"--leg {leg}: must be 0 or 1")
         first, second = load_all(bots)
         record = replay_seed((first, second), plan.rules, seed, where)
     else:
@@ -508,6 +524,9 @@ def regress(
     load_all(specs)
     if pairs < 1:
         raise GinsimError(f"--pairs {pairs}: must be 1 or more")
+    for path in (markdown, junit):
+        if path is not None and not path.parent.is_dir():
+            raise GinsimError(f"{path}: there is no folder {path.parent}; make it first")
     report = run_gate(Gate(known, file, tuple(specs), chosen, pairs, jobs_of(jobs)))
     if markdown is not None:
         write_text(markdown, markdown_report(report))

@@ -42,13 +42,16 @@ def source_hash(counts: Callable[[Path], bool] = lambda path: True) -> str:
     return digest.hexdigest()[:16]
 
 
-#: What decides rows: the modules below the bots, and the bots themselves.
-_ENGINE = ("jit", "cards", "rng", "rules", "melds", "view", "rows", "scoring", "engine", "bots")
+#: What decides rows: the modules up to match, and the table of levels.
+_ENGINE = (
+    *("jit", "cards", "rng", "rules", "melds", "view", "rows", "scoring", "engine", "bots"),
+    *("match", "levels"),
+)
 
 
 def engine_version() -> str:
     """Hash (16 hex digits) of the sources that decide rows; unlike source_hash, blind to plots."""
-    return source_hash(lambda path: path.parts[0].removesuffix(".py") in _ENGINE)
+    return source_hash(lambda path: Path(path.parts[0]).stem in _ENGINE)
 
 
 def _cache_folder() -> Path:

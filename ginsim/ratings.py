@@ -107,6 +107,8 @@ def bradley_terry(
     bread = np.linalg.inv((design * (pairs * expected * (1 - expected))[:, None]).T @ design)
     factor = pairs / (pairs - 1) if pairs > 1 else math.nan
     covariance = bread @ design.T @ meat @ design @ bread * factor
+    if separated:  # the half matches added are no evidence: there is no interval
+        covariance = np.full_like(covariance, math.nan)
     return _centred(names, np.asarray(fit.params), covariance, confidence, mirrored, separated)
 
 

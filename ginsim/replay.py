@@ -207,6 +207,7 @@ def finished(record: Mapping[str, Any]) -> dict[str, Any]:
         hand |= {
             "knocker": end["knocker"],
             "knock_melds": [meld.split() for meld in end["spread"]],
+            "layoffs": [[card, None] for card in end["layoffs"]],
             "opp_melds": [meld.split() for meld in end["defender_melds"]],
             "knock_dw": end["knocker_deadwood"],
             "opp_dw_before": end["defender_deadwood_before"],

@@ -3,7 +3,7 @@
 from ginsim.jit import kernel
 from ginsim.rules import Rules
 
-# How a round ends. DEAD_* and FORFEIT have no knock to settle.
+# How a round ends. DEAD and FORFEIT have no knock to settle.
 KNOCK, GIN, BIG_GIN, UNDERCUT, DEAD, FORFEIT = 0, 1, 2, 3, 4, 5
 OUTCOMES = ("knock", "gin", "big_gin", "undercut", "dead", "forfeit")
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ginsim.cards import DECK, Card, Hand, card_text, cards_of, count, parse, parse_card, text
+from ginsim.cards import points as points_of
 from ginsim.errors import GinsimError
 from ginsim.melds import (
     beside,
@@ -54,6 +55,7 @@ def hand_report(words: str, taken: str | None, rules: Rules) -> dict[str, Any]:
     *taken* is the card just taken from the discard pile. ``deadwood`` counts all cards given;
     ``knock_discards`` leave a knock that is not gin. ``big_gin`` says that all eleven meld.
     """
+    _refuse_oklahoma(rules)
     hand = parse(words)
     cards = count(hand)
     if not 1 <= cards <= 11:
@@ -85,6 +87,11 @@ def hand_report(words: str, taken: str | None, rules: Rules) -> dict[str, Any]:
         "legal_discards": card_list(legal),
         "deadwood_after_best_discard": int(least),
     }
+
+
+def _refuse_oklahoma(rules: Rules) -> None:
+    if rules.oklahoma:
+        raise GinsimError("oklahoma=yes: the limit hangs on the upcard; give --rule knock_limit=N")
 
 
 def parse_spread(melds: str | Sequence[str], knocker: Hand) -> tuple[Hand, Hand]:
@@ -134,6 +141,7 @@ def showdown(
     for a tie that scores nothing. Without a spread, the cards not in the knocker's hand count
     as unseen.
     """
+    _refuse_oklahoma(rules)
     hand, other = parse(knocker), parse(defender)
     cards = count(hand)
     if cards != 10 and not (cards == 11 and rules.big_gin):
@@ -148,7 +156,7 @@ def showdown(
         if spread is None
         else parse_spread(spread, hand)
     )
-    left = int(sum_points(hand & ~(sets | runs)))
+    left = int(points_of(hand & ~(sets | runs)))
     if cards == 11 and left > 0:
         raise GinsimError(f"the knocker {text(hand)} has 11 cards that do not all meld")
     if left > rules.knock_limit:
@@ -169,11 +177,6 @@ def showdown(
         "defender_melds": [text(meld) for meld in melds],
         "layoffs": [card_text(card) for card in lay_off_order(int(laid), sets, runs)],
     }
-
-
-def sum_points(hand: Hand) -> int:
-    """Points of the cards of *hand*."""
-    return sum(min(card % 13 + 1, 10) for card in cards_of(hand))
 
 
 def showdown_line(line: str, rules: Rules) -> dict[str, Any]:

@@ -195,7 +195,7 @@ class Sprt:
     def __post_init__(self) -> None:
         """Check; raises GinsimError."""
         if not 0 < self.low < self.high < 1:
-            raise GinsimError(f"--sprt {self.low}:{self.high}: give two rates, 0 < LOW < HIGH < 1")
+            raise GinsimError(f"bounds {self.low}:{self.high}: give two rates, 0 < LOW < HIGH < 1")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise GinsimError(f"alpha {self.alpha}, beta {self.beta}: must be in 0..0.5")
 
@@ -209,7 +209,7 @@ class Sprt:
         try:
             low, high = (float(word) for word in text.split(":"))
         except ValueError:
-            raise GinsimError(f"--sprt {text}: write LOW:HIGH, like 0.46:0.50") from None
+            raise GinsimError(f"bounds {text}: write LOW:HIGH, like 0.46:0.50") from None
         return Sprt(low, high)
 
     def verdict(self, value: float, pairs: int) -> str | None:

@@ -67,6 +67,19 @@ def bot_json(name: str, tally: Tally) -> dict[str, Any]:
     }
 
 
+def _forfeits(plan: Plan, totals: Totals, names: list[str]) -> list[dict[str, Any]]:
+    """First forfeit of each matchup that had one: who, and where."""
+    found = []
+    for matchup, name, first in zip(
+        plan.matchups(), plan.matchup_names(), totals.forfeits, strict=True
+    ):
+        if first is not None:
+            pair, leg, round_, seat = first
+            bot = names[matchup[seat ^ leg]]
+            found.append({"matchup": name, "bot": bot, "pair": pair, "leg": leg, "round": round_})
+    return found
+
+
 def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
     """Return the summary of a run: its bots, its matchups and its digest."""
     names = [bot.name for bot in plan.bots()]
@@ -102,6 +115,7 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
         "digest": str(totals.digest()),
         "bots": [bot_json(name, tally) for name, tally in zip(names, totals.by_bot, strict=True)],
         "matchups": matchups,
+        "first_forfeits": _forfeits(plan, totals, names),
         "ratings": {
             "bots": [finite_json(asdict(rating)) for rating in ratings.bots],
             **finite_json({"seat": ratings.seat, "separated": ratings.separated}),

@@ -1,5 +1,6 @@
 """What a run, the bots and the rules look like on a terminal."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -42,8 +43,10 @@ def _with_margin(rate: RateJson, scale: float, digits: int) -> str:
     value = f"{rate['value'] * scale:.{digits}f}"
     if rate["low"] is None:
         return value
-    margin = (rate["high"] - rate["low"]) / 2 * scale
-    return f"{value} ±{margin:.{digits}f}"
+    below, above = ((rate["value"] - rate["low"]), (rate["high"] - rate["value"]))
+    if abs(below - above) > 0.1 * max(below, above):  # cut at 0 or 1, or Wilson's
+        return f"{value} ({rate['low'] * scale:.{digits}f}-{rate['high'] * scale:.{digits}f})"
+    return f"{value} ±{(below + above) / 2 * scale:.{digits}f}"
 
 
 def _table(title: str, first: str, columns: Iterable[str]) -> Table:
@@ -86,6 +89,21 @@ def rating_note(summary: Mapping[str, Any]) -> str:
     seat = ratings["seat"]
     note = "Ratings: Bradley-Terry, 0 = mean of these bots; strength need not be transitive."
     return note if seat is None else f"{note} Seat 0: {seat:+.0f}."
+
+
+def forfeit_lines(summary: Mapping[str, Any], run: Any) -> list[str]:
+    """Who forfeited first in each matchup, how often, and how to see it."""
+    lost = {bot["name"]: bot["metrics"]["forfeits"] for bot in summary["bots"]}
+    lines = []
+    for first in summary["first_forfeits"]:
+        count = round(lost[first["bot"]]["value"] * lost[first["bot"]]["weight"])
+        matchup = shlex.quote(first["matchup"])
+        lines.append(
+            f"{first['bot']} forfeited {count:,} of its matches by a card it may not throw; see "
+            f"ginsim replay {run} --matchup {matchup} --pair {first['pair']} "
+            f"--leg {first['leg']} --round {first['round']}"
+        )
+    return lines
 
 
 def verdict_lines(summary: Mapping[str, Any], verdict: Verdict) -> list[str]:

@@ -5,7 +5,6 @@ returns integer sums, so that memory does not grow with the run, and a run that 
 goes on with the blocks whose files are missing.
 """
 
-import functools
 import itertools
 import platform
 import shlex
@@ -30,7 +29,8 @@ from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
-from ginsim.sprt import MIN_PAIRS, Sprt, Stop, Walk
+from ginsim.scoring import FORFEIT
+from ginsim.sprt import LOOK_EVERY, Sprt, Stop, Walk
 from ginsim.tally import (
     COUNTERS,
     TURN_BINS,
@@ -75,8 +75,8 @@ class Plan:
             raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
 
     def bots(self) -> list[Bot]:
-        """Return the bots, loaded once a process."""
-        bots = _loaded(self.specs)
+        """Return the bots, as their files are now."""
+        bots = load_all(self.specs)
         if not self.names:
             return bots
         return [replace(bot, name=name) for bot, name in zip(bots, self.names, strict=True)]
@@ -111,11 +111,6 @@ class Plan:
         return not INTERPRETED and all(bot.jit for bot in self.bots())
 
 
-@functools.lru_cache(maxsize=8)
-def _loaded(specs: tuple[str, ...]) -> list[Bot]:
-    return load_all(specs)
-
-
 @dataclass
 class Totals:
     """What a run has counted so far. Totals add up in any order."""
@@ -127,6 +122,8 @@ class Totals:
     #: Half matches of the first bot, summed over pairs, by 2 * matchup + leg; and their products.
     half_sums: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     half_products: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    #: First forfeit of each matchup: (pair, leg, round, seat that forfeited), or None.
+    forfeits: list[tuple[int, int, int, int] | None] = field(default_factory=list)
     #: Of one block only, not added up: the half matches themselves, int64 [matchup, pair, leg].
     halves: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
     #: Of one block only: digests of its pairs, int64 [matchup, pair].
@@ -143,6 +140,7 @@ class Totals:
             [0 for _ in matchups],
             np.zeros(2 * len(matchups), np.int64),
             np.zeros((2 * len(matchups), 2 * len(matchups)), np.int64),
+            [None for _ in matchups],
         )
 
     def add(self, other: "Totals") -> None:
@@ -156,10 +154,27 @@ class Totals:
         self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
         self.half_sums += other.half_sums
         self.half_products += other.half_products
+        self.forfeits = [_earlier(a, b) for a, b in zip(self.forfeits, other.forfeits, strict=True)]
 
     def digest(self) -> Digest:
         """Digest of all rows."""
         return sum(self.digests, Digest())
+
+
+Forfeited = tuple[int, int, int, int] | None
+
+
+def first_forfeit(rows: np.ndarray) -> Forfeited:
+    """Pair, leg, round and loser's seat of the first forfeit in *rows*, None if there is none."""
+    at = np.flatnonzero(rows["outcome"] == FORFEIT)
+    if len(at) == 0:
+        return None
+    row = rows[at[0]]
+    return int(row["pair"]), int(row["leg"]), int(row["round"]), 1 - int(row["winner"])
+
+
+def _earlier(first: Forfeited, second: Forfeited) -> Forfeited:
+    return min((found for found in (first, second) if found is not None), default=None)
 
 
 def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]) -> Totals:
@@ -180,6 +195,7 @@ def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.n
             pairs = np.unique(rows["pair"]) - first
             totals.pair_digests[at, pairs] = records.pair_digests(rows, name)
             totals.rows[at] += len(rows)
+            totals.forfeits[at] = _earlier(totals.forfeits[at], first_forfeit(rows))
         totals.by_matchup[at] = (tally_of(counters[0], turns), tally_of(counters[1], turns))
         for side, bot in enumerate((a, b)):
             by_bot[bot] += counters[side]
@@ -309,7 +325,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
                 "name": bot.name,
                 "spec": spec,
                 "source": bot.source if bot.source == "built-in" else Path(bot.source).name,
-                "sha256": bot.file_hash(),
+                "sha256": bot.file_hash,
                 "parameters": dict(bot.parameters),
             }
             for bot, spec in zip(plan.bots(), plan.specs, strict=True)
@@ -472,7 +488,7 @@ def sequential_plan(plan: Plan) -> Plan:
     """*plan* in blocks that end where a sequential test looks; raises GinsimError if unfit."""
     if len(plan.specs) != 2 or not plan.mirrored:
         raise GinsimError("--sprt compares two bots over mirrored pairs: name just two")
-    return replace(plan, block_pairs=min(plan.pairs, max(MIN_PAIRS, plan.pairs // 200)))
+    return replace(plan, block_pairs=LOOK_EVERY)
 
 
 def run_sequential(

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ginsim.bots import Bot
-from ginsim.cards import Card, Hand, parse, parse_card, text
+from ginsim.cards import Card, Hand, hand_of, parse, parse_card, points, text
 from ginsim.errors import GinsimError
 from ginsim.match import play_chunks
-from ginsim.melds import deadwood, lay_off
+from ginsim.melds import beside, deadwood, fourths, lay_off
 from ginsim.replay import rebuild
 from ginsim.rules import ONE_ROUND, STARTER_SEAT_0, Rules
 from ginsim.scoring import BIG_GIN, OUTCOMES, knock_limit, settle
-from ginsim.showdown import parse_spread, sum_points
+from ginsim.showdown import parse_spread
 from ginsim.view import BIG_GIN as BIG_GIN_PHASE
 from ginsim.view import OFFER, View
 
@@ -195,6 +195,7 @@ def referee(name: str, finished: Finished, rules: Rules) -> Iterator[Disagreemen
     else:
         ours = _ours(finished, rules, row, hands)
         yield from _spread_disagreements(name, finished, rules, ours, hands)
+        yield from _defence_disagreements(name, finished, ours, hands)
         for key, value in ours.items():
             if key in finished.claims and _plain(key, finished.claims[key]) != value:
                 yield Disagreement(name, key, finished.claims[key], value)
@@ -230,10 +231,10 @@ def _ours(finished: Finished, rules: Rules, row: Any, hands: Sequence[Hand]) -> 
         except GinsimError:
             pass
         else:
-            kept = sum_points(hands[knocker] & ~(sets | runs))
+            kept = int(points(hands[knocker] & ~(sets | runs)))
             after = before if kept == 0 else int(lay_off(defender, sets, runs)[0])
-            outcome, points = (int(v) for v in settle(rules, 10, kept, after))
-            signed, winner = abs(points), _winner(points, knocker)
+            outcome, gained = (int(v) for v in settle(rules, 10, kept, after))
+            signed, winner = abs(gained), _winner(gained, knocker)
     score = [0, 0]
     if winner is not None:
         score[winner] = signed
@@ -279,12 +280,41 @@ def _spread_disagreements(
         yield Disagreement(name, "knock_melds", melds, str(error))
         return
     least = int(deadwood(hand))
-    left = sum_points(hand & ~(sets | runs))
+    left = int(points(hand & ~(sets | runs)))
     if left > least:
         yield Disagreement(name, "best_spread", left, least)
     limit = int(knock_limit(rules, finished.deck[20] % 13))
     if left > limit:
         yield Disagreement(name, "legality", f"knocks with {left}", f"limit {limit}")
+
+
+def _defence_disagreements(
+    name: str, finished: Finished, ours: Mapping[str, Any], hands: Sequence[Hand]
+) -> Iterator[Disagreement]:
+    """Yield what is wrong with the layoffs and melds that the defender is said to have made."""
+    claims = finished.claims
+    needed = {"knock_melds", "layoffs", "opp_melds", "opp_dw"}
+    if "knocker" not in ours or not needed <= set(claims):
+        return
+    defender = hands[1 - ours["knocker"]]
+    try:
+        sets, runs = _their_spread(finished, hands[ours["knocker"]])
+        laid = hand_of(parse_card(card) for card, _ in claims["layoffs"])
+        if laid & ~defender:
+            raise GinsimError(f"the defender does not hold {text(laid & ~defender)}")
+        grown, rest = runs, laid
+        while ready := rest & int(beside(grown)):
+            grown, rest = grown | ready, rest & ~ready
+        if rest & ~int(fourths(sets)):
+            raise GinsimError(f"{text(rest)} does not fit the spread")
+        kept = defender & ~laid
+        own = parse_spread([" ".join(meld) for meld in claims["opp_melds"]], kept)
+    except (GinsimError, TypeError, ValueError) as error:
+        yield Disagreement(name, "defence", [claims["layoffs"], claims["opp_melds"]], str(error))
+        return
+    left = int(points(kept & ~(own[0] | own[1])))
+    if left != claims["opp_dw"] == ours["opp_dw"]:  # a wrong opp_dw is told already
+        yield Disagreement(name, "defence", left, ours["opp_dw"])
 
 
 @dataclass

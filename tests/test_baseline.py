@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from ginsim.baseline import (
+    Baseline,
     Gate,
     Report,
     _changed_bots,
+    outcomes_of,
     read_baseline,
     regress,
     write_baseline,
@@ -97,6 +99,29 @@ def test_the_verdict_does_not_depend_on_jobs(file: Path):
     assert one == two
 
 
+def test_two_per_cent_of_random_discards_are_caught():
+    """Some four points of match wins; the experiment has the rate over many runs."""
+    plan = Plan(("normal", "easy"), preset("classic"), seed=31, pairs=50)
+    known = Baseline(plan, [dict(bot.parameters) for bot in plan.bots()], outcomes_of(plan, 1))
+    noisy = f"{ROOT}/experiments/bots/noisy.py:noisy"
+    report = regress(Gate(known, Path("b.json"), (noisy, "easy"), Sprt(), 20_000, 2))
+    assert report.verdict == "regression"
+
+
+def test_a_bot_as_strong_with_other_rows_raises_no_alarm():
+    """Twenty runs at alpha = beta = 0.001: an alarm at all would be one run in fifty."""
+    other = f"{ROOT}/experiments/bots/noisy.py:other"
+    verdicts = []
+    for seed in range(100, 140, 2):
+        plan = Plan(("simple", "easy"), preset("classic"), seed, pairs=50)
+        parameters = [dict(bot.parameters) for bot in plan.bots()]
+        known = Baseline(plan, parameters, outcomes_of(plan, 2))
+        report = regress(Gate(known, Path("b.json"), (other, "easy"), Sprt(), 20_000, 2))
+        assert report.different == ["simple v easy"]
+        verdicts.append(report.verdict)
+    assert set(verdicts) == {"no regression"}
+
+
 def test_too_few_pairs_are_undecided(file: Path):
     report = regress(gate(file, ("easy", "gin-only@knocks_at=1", "simple"), cap=50))
     assert report.verdict == "undecided"
@@ -114,8 +139,10 @@ def test_a_report_says_what_statistics_ask_for(file: Path):
         "first difference: easy v gin-only, pair ",
         "recorded: pair=",
         "today: pair=",
-        "reproduce: ginsim tournament easy gin-only@knocks_at=10 simple --pairs 400 --seed 21",
-        "--candidate gin-only=gin-only@knocks_at=10 --pairs 16000",
+        "reproduce: ginsim regress ",
+        "--bounds 0.46:0.5 --alpha 0.001 --beta 0.001 --candidate gin-only=gin-only@knocks_at=10",
+        "--pairs 4000",
+        "--pairs 16000",
         f"accept: ginsim baseline write {file}",
     ):
         assert part in text, part
@@ -210,11 +237,13 @@ def test_the_levels_play_as_in_the_projects_own_baseline():
     assert report.verdict == "no regression", text_report(report)
 
 
-def test_the_levels_are_in_order():
-    """Recorded on 2,000 pairs: easy < normal < hard, each by more than ten points."""
+def test_the_levels_are_in_order_today():
+    """easy < normal < hard, each by more than ten points, on 600 pairs of the gate's seed."""
     known = read_baseline(ROOT / "results" / "baselines" / "levels.json")
-    names = known.plan.matchup_names()
-    won = dict(zip(names, known.outcomes.halves.mean(axis=(1, 2)) / 2, strict=True))
+    plan = replace(known.plan, pairs=600)
+    won = dict(
+        zip(plan.matchup_names(), outcomes_of(plan, 2).halves.mean(axis=(1, 2)) / 2, strict=True)
+    )
     assert won["easy v normal"] < 0.40
     assert won["normal v hard"] < 0.40
     assert won["easy v hard"] < 0.30

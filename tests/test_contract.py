@@ -34,7 +34,10 @@ from ginsim.view import BIG_GIN, DISCARD, DRAW, KNOBS, KNOCK, OFFER, View
 BOTS = [bot.name for bot in built_in()]
 LEVELS = ("easy", "normal", "hard")
 #: Bots that go out with gin whenever they can, one a family; random throws anything.
-TAKE_GIN = (*LEVELS, "simple", "gin-only", "knock-at-5")
+TAKE_GIN = (
+    *LEVELS, "master", "simple", "gin-only", "knock-at-5", "early-low", "one-away",
+    "expected-deadwood",
+)  # fmt: skip
 IDLE = plain_bot()
 
 every_bot = pytest.mark.parametrize("name", BOTS)
@@ -309,7 +312,7 @@ def test_gin_comes_before_not_swapping_in_circles(name):
         assert cards.card_text(answer(load(name), view)) == "KC", f"swapped {swapped or 'nothing'}"
 
 
-@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize("name", TAKE_GIN)
 def test_gin_is_called_where_the_card_just_taken_may_be_thrown_but_not_knocked_with(name):
     # A finished hand, dealt; the upcard fits a meld too. Thrown back, it would leave gin, but
     # with it one may not go out.
@@ -384,6 +387,23 @@ def test_easy_looks_at_its_own_hand_only():
         assert answer(easy, blind) == answer(easy, view)
     for view in views("classic", KNOCK):
         assert answer(easy, view) == 1, "easy knocks as soon as it may"
+
+
+def test_a_level_sees_what_its_parameters_allow_and_no_more():
+    weights = {"out_weight": 20, "save_weight": 4, "danger_weight": 30, "safe_weight": 50}
+    rival = {"rival_known": 0, "rival_thrown": 0, "rival_refused": 0, "rival_score": 0}
+    pile = {"discards": 0, "pile0": 0, "pile1": 0, "pile2": 0, "pile3": 0}
+    changed = dict.fromkeys(("neither", "pile", "both"), 0)
+    for sees, pile_too, rival_too in (("neither", 0, 0), ("pile", 1, 0), ("both", 1, 1)):
+        bot = replace(
+            load("hard"), parameters=dict.fromkeys(levels.KNOB_NAMES, 0)
+            | weights | {"sees_pile": pile_too, "sees_rival": rival_too},
+        )  # fmt: skip
+        for view in views("classic", DRAW, DISCARD):
+            hidden = rival if pile_too else rival | pile
+            changed[sees] += answer(bot, view._replace(**hidden)) != answer(bot, view)
+    assert changed["neither"] == changed["pile"] == 0
+    assert changed["both"] > 0
 
 
 def test_normal_looks_at_the_pile_and_not_at_the_rival_or_the_score():

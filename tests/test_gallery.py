@@ -201,6 +201,12 @@ def test_the_highest_of_several_isolated_low_cards_goes_first():
     assert thrown(EARLY_LOW, to_throw("8D 8H 8C KS KD QH QC AC 3H 5D 9S")) == "5D"
 
 
+def test_an_isolated_low_card_that_may_not_go_or_was_swapped_stays():
+    view, deuce = to_throw(LONE, turn=0), parse("2C")
+    assert thrown(EARLY_LOW, view._replace(legal=view.hand & ~deuce)) == "JH"
+    assert thrown(EARLY_LOW, view._replace(swapped=deuce)) == "JH"
+
+
 def test_a_low_card_with_a_partner_stays():
     for pair in ("2C 2D", "2C 3C", "2C 4C"):
         view = to_throw(f"5S 6S 7S 9D 9H 9C {pair} KS KD QH")

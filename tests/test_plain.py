@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ginsim import engine, match, records
-from ginsim.bots import Bot, load, yardsticks
+from ginsim.bots import Bot, built_in, load, yardsticks
 from ginsim.cards import lowest
 from ginsim.jit import INTERPRETED
 from ginsim.match import play
@@ -17,13 +17,15 @@ from ginsim.rows import ROW
 from ginsim.rules import PRESETS, preset
 from ginsim.scoring import DEAD, FORFEIT
 
-#: Every function a built-in bot has, against every other: levels, the simple family, random.
+#: Every function a built-in bot has: levels, the simple family, the gallery, random.
 PAIRS = [
     ("easy", "normal"),
     ("hard", "simple"),
     ("normal", "random"),
     ("gin-only", "knock-at-3"),
     ("hard", "easy"),
+    ("master", "one-away"),
+    ("early-low", "expected-deadwood"),
     ("random", "random"),
 ]
 
@@ -37,7 +39,7 @@ def both(names, rules, seed: int, pairs: int = 1) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("names", PAIRS, ids=" v ".join)
 def test_compiled_and_interpreted_engines_give_identical_rows(names, name):
-    compiled, interpreted = both(names, preset(name)._replace(target=60), seed=5)
+    compiled, interpreted = both(names, preset(name)._replace(target=60, round_limit=8), seed=5)
     assert np.array_equal(compiled, interpreted)
     assert len(compiled) >= 2
 
@@ -148,7 +150,18 @@ WANTED = [
     ("gin-only", "knock-at-2", "openspiel"),
     ("normal", "simple", "table"),
     ("random", "easy", "eaai"),
+    ("early-low", "one-away", "eaai"),
+    ("expected-deadwood", "master", "classic"),
 ]
+
+
+def test_the_pairs_are_of_every_function_that_a_built_in_bot_has():
+    def functions(bot: Bot) -> tuple:
+        return bot.draw, bot.discard, bot.knock
+
+    for pairs in (PAIRS, [pair[:2] for pair in WANTED]):
+        played = {functions(load(name)) for pair in pairs for name in pair}
+        assert played == {functions(bot) for bot in built_in()}
 
 
 def digests_of(**environment: str) -> dict:

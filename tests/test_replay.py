@@ -265,6 +265,7 @@ def test_the_settlement_of_a_replay_adds_up(name):
         assert gained == wanted
         if end["outcome"] == "dead":
             assert end["dead_reason"] in DEAD_REASONS
+            assert record["finished"]["type"] == "draw"
             continue
         knocker = end["knocker"]
         shown = parse(" ".join(record["hands"][knocker]))

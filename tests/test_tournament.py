@@ -1,6 +1,7 @@
 """Tournaments: the same rows however they are played, and nothing lost when stopped."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ginsim.bots import load
 from ginsim.errors import GinsimError
 from ginsim.match import play
 from ginsim.rules import preset
+from ginsim.sprt import Sprt
 from ginsim.summary import summary_of
 from ginsim.tournament import (
     MANIFEST,
@@ -24,7 +26,9 @@ from ginsim.tournament import (
     played,
     prepare_folder,
     recount_block,
+    run_sequential,
     run_tournament,
+    sequential_plan,
 )
 
 PLAN = Plan(("easy", "simple", "random"), preset("classic"), seed=3, pairs=40)
@@ -260,3 +264,79 @@ def test_progress_counts_every_pair_once(tmp_path: Path):
     run_tournament(PLAN, tmp_path / "run", {}, jobs=2, watch=seen.append)
     assert [p.blocks_done for p in seen] == list(range(1, PLAN.blocks() + 1))
     assert seen[-1].pairs_done == PLAN.pairs
+
+
+def sequential(run: Path, jobs: int, pairs: int = 2000) -> tuple[Plan, Any, dict[str, Any]]:
+    plan = sequential_plan(Plan(("gin-only", "simple"), preset("classic"), seed=6, pairs=pairs))
+    prepare_folder(run, overwrite=False)
+    kept, _, manifest, verdict = run_sequential(
+        plan, run, manifest_of(plan, "classic"), Sprt(0.5, 0.6), jobs=jobs
+    )
+    return kept, verdict, manifest
+
+
+def test_a_sequential_run_stops_at_the_same_pair_for_any_jobs_and_cap(tmp_path: Path):
+    """gin-only wins two of three against simple, far above 0.6."""
+    found = [sequential(tmp_path / f"{j}-{p}", j, p) for j, p in ((1, 2000), (2, 2000), (4, 900))]
+    plans, verdicts, manifests = zip(*found, strict=True)
+    assert len({plan.pairs for plan in plans}) == 1
+    assert plans[0].pairs < 900
+    assert {verdict.stop.accepted for verdict in verdicts} == {"high"}
+    assert len({manifest["digest"] for manifest in manifests}) == 1
+    for run in tmp_path.iterdir():
+        assert len(list((run / "rounds").iterdir())) == plans[0].blocks()
+        assert len(records.read_rounds(run)["pair"].unique()) == plans[0].pairs
+
+
+def test_a_sequential_run_is_the_beginning_of_a_fixed_one(tmp_path: Path):
+    kept, _, manifest = sequential(tmp_path / "run", 2)
+    assert manifest["digest"] == str(totals_of(kept).digest())
+    assert manifest["sprt"]["pairs"] == kept.pairs == manifest["pairs"]
+
+
+def test_a_sequential_run_that_does_not_decide_says_so(tmp_path: Path):
+    kept, verdict, _ = sequential(tmp_path / "run", 1, pairs=50)
+    assert (kept.pairs, verdict.stop.accepted) == (50, None)
+
+
+def test_a_sequential_run_takes_two_bots():
+    with pytest.raises(GinsimError, match="name just two"):
+        sequential_plan(PLAN)
+
+
+def test_the_first_forfeit_is_kept_whatever_the_blocks(tmp_path: Path):
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "from ginsim.bots import Bot, load\n"
+        "s = load('simple')\n"
+        "def late(view):\n"
+        "    return 60 if view.turn > 9 else view.drawn if view.legal >> view.drawn & 1 else 60\n"
+        "bot = Bot('bad', lambda view: 0, late, s.knock, s.parameters)\n"
+    )
+    plan = Plan((f"{bad}:bot", "gin-only"), preset("classic"), seed=3, pairs=12)
+    found = [totals_of(replace(plan, block_pairs=size)) for size in (1, 5, 12)]
+    assert len({totals.forfeits[0] for totals in found}) == 1
+    assert found[0].by_matchup[0][0].total("forfeits") > 0
+    first = summary_of(plan, found[0])["first_forfeits"][0]
+    assert first["bot"] == "bad"
+    rows = play((plan.bots()[0], plan.bots()[1]), plan.rules, plan.seed, plan.pairs)
+    lost = rows[rows["outcome"] == 5][0]
+    assert (first["pair"], first["leg"], first["round"]) == tuple(
+        int(lost[name]) for name in ("pair", "leg", "round")
+    )
+
+
+def test_a_bot_edited_in_the_same_process_is_played_as_it_is_now(tmp_path: Path):
+    mine = tmp_path / "mine.py"
+    text = (
+        "from dataclasses import replace\nfrom ginsim.bots import load\nbot = load('knock-at-{}')\n"
+    )
+    plan = Plan((f"{mine}:bot", "simple"), preset("classic"), seed=3, pairs=5)
+    seen = []
+    for limit in (3, 9):
+        mine.write_text(text.format(limit))
+        os.utime(mine, ns=(limit, limit))
+        entry = manifest_of(plan, "classic")["bots"][0]
+        seen.append((entry["parameters"]["knocks_at"], entry["sha256"]))
+    assert [limit for limit, _ in seen] == [3, 9]
+    assert seen[0][1] != seen[1][1]

@@ -16,7 +16,7 @@ from ginsim.cards import card_text
 from ginsim.errors import GinsimError
 from ginsim.replay import Where, replay
 from ginsim.rules import PRESETS, preset, resolve
-from ginsim.verify import Disagreement, verify
+from ginsim.verify import Disagreement, parse_finished, referee, verify
 
 EAAI = preset("eaai")
 THEIRS = hands.cases("finished-hands.jsonl")
@@ -545,6 +545,23 @@ def test_under_oklahoma_a_spread_that_leaves_more_than_the_upcard_allows_is_repo
     }
     assert "best_spread" in what(hand, rules=rules)
     assert "legality" in what(hand, rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"layoffs": [["KS", None]]}, "does not hold KS"),
+        ({"layoffs": [["9S", None]]}, None),
+        ({"opp_melds": [["AS", "2S", "4S"]]}, "is no meld"),
+        ({"opp_melds": []}, None),
+        ({"opp_melds": 7}, ""),
+    ],
+)
+def test_layoffs_and_melds_of_the_defender_are_checked(changes, says):
+    """Hand 0: the defender melds AH 2H 3H 4H and 8H 8S 8D, lays off nothing, is left with 14."""
+    found = list(referee("0", parse_finished(json.dumps(tampered(KNOCK, **changes)))[1], EAAI))
+    assert [d.what for d in found] == ["defence"]
+    assert says is None or says in str(found[0].ours)
 
 
 # --- the command ---

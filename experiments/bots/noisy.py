@@ -4,7 +4,7 @@ Bots for experiments/gate.py: the first is weaker by a known blunder, the second
 otherwise and is exactly as strong.
 """
 
-from ginsim.bots import Bot, levels, load
+from ginsim.bots import Bot, levels, load, yardsticks
 from ginsim.cards import count, nth
 from ginsim.jit import kernel
 from ginsim.melds import best_discards
@@ -21,10 +21,11 @@ def _noisy_discard(view: View) -> int:
 
 
 def _other_discard(view: View) -> int:
-    fresh = view.legal & ~view.swapped
-    if fresh == 0:
-        fresh = view.legal
-    _, best = best_discards(view.hand, fresh)
+    least, best = best_discards(view.hand, view.legal)
+    if least == 0:
+        best = yardsticks.knockable(view, best)
+    elif best & view.swapped and view.legal & ~view.swapped:
+        _, best = best_discards(view.hand, view.legal & ~view.swapped)
     return nth(best, below(fold(view.key, 7), count(best)))
 
 

@@ -44,6 +44,7 @@ class Bot:
     about: str = ""
     jit: bool = True
     source: str = BUILT_IN  #: BUILT_IN, or the ``file.py:name`` it was loaded from
+    file_hash: str | None = None  #: SHA-256 of that file as it was loaded
 
     def __post_init__(self) -> None:
         if len(self.parameters) > KNOBS:
@@ -54,12 +55,6 @@ class Bot:
         values = np.zeros(KNOBS, dtype=np.int64)
         values[: len(self.parameters)] = list(self.parameters.values())
         return values
-
-    def file_hash(self) -> str | None:
-        """SHA-256 of the file the bot was loaded from, None for a built-in one."""
-        if self.source == BUILT_IN:
-            return None
-        return hashlib.sha256(Path(self.source.rpartition(":")[0]).read_bytes()).hexdigest()
 
     def policies(self) -> tuple[Policy, Policy, Policy]:
         """Draw, discard and knock, compiled unless the bot is plain Python."""
@@ -198,8 +193,8 @@ def load(spec: str) -> Bot:
     ``@`` behind it changes parameters: ``hard@late_limit=2,out_weight=10``. A file is code
     and is executed. Raises GinsimError naming what was not found.
     """
-    base, at, changes = spec.rpartition("@")
-    if at and "=" in changes:  # a folder's name may hold an @ as well
+    base, changes = split_spec(spec)
+    if changes:
         return changed(load(base), changes, spec)
     if spec in _NAMED:
         return _NAMED[spec]()
@@ -212,6 +207,16 @@ def load(spec: str) -> Bot:
         f"no bot called {spec!r}{close_to(spec, [*_NAMED, 'knock-at-5'])} "
         f"(there are {', '.join(_NAMED)}, knock-at-K, and file.py:name; see `ginsim bots`)"
     )
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """Bot and changed parameters of *spec*; a folder's name may hold an @ as well.
+
+    >>> split_spec("hard@late_limit=2"), split_spec("me@home/mine.py:bot")
+    (('hard', 'late_limit=2'), ('me@home/mine.py:bot', ''))
+    """
+    base, at, changes = spec.rpartition("@")
+    return (base, changes) if at and "=" in changes else (spec, "")
 
 
 def changed(bot: Bot, changes: str, spec: str) -> Bot:
@@ -244,7 +249,8 @@ def _from_file(spec: str) -> Bot:
     bot = getattr(module, name, None)
     if not isinstance(bot, Bot):
         raise GinsimError(f"{spec}: {file} has no Bot called {name!r}")
-    return replace(bot, source=f"{path.resolve()}:{name}")
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    return replace(bot, source=f"{path.resolve()}:{name}", file_hash=content)
 
 
 @functools.lru_cache(maxsize=64)
