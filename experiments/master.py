@@ -24,13 +24,13 @@ TUNE_PAIRS, ABLATION_PAIRS, CONFIRM_PAIRS, GALLERY_PAIRS = 8_000, 5_000, 20_000,
 
 STEPS: dict[str, tuple[int, ...]] = {
     "save_early": (6, 7, 9, 10),
-    "save_late": (4, 6),
+    "save_late": (3, 5),
     "early_until": (3, 5, 6),
-    "link_weight": (4, 12),
-    "danger_weight": (15, 25, 30),
+    "link_weight": (0, 10),
+    "danger_weight": (20, 30),
     "safe_weight": (20, 40),
     "take_margin": (0, 50, 150, 200),
-    "close_out": (0, 8),
+    "close_out": (0, 5),
 }
 ABLATIONS = {
     "nothing left out": "",
@@ -45,6 +45,7 @@ ABLATIONS = {
     "the knock chart: gin only": "open_turns=0,third_from=11,fourth_from=11,fifth_from=11",
     "the score": "close_out=0",
 }
+CONFIRM_RIVALS = ("simple", "gin-only", "hard", "early-low", "one-away", "expected-deadwood")
 GALLERY = (
     "master", "hard", "normal", "easy", "simple", "gin-only",
     "early-low", "one-away", "expected-deadwood",
@@ -139,7 +140,7 @@ def main() -> None:
         return
     confirmed = {
         rival: rate(against("master", rival, CONFIRM_PAIRS, CONFIRM), "matches_won")
-        for rival in ("simple", "gin-only", "hard")
+        for rival in CONFIRM_RIVALS
     }
     lines = [f"- v {rival}: {shown(found)} %" for rival, found in confirmed.items()]
     print("\n".join(lines), flush=True)

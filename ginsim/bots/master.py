@@ -48,9 +48,9 @@ PARAMETERS = {
     "safe_weight": 30,
     "take_margin": 100,
     "open_turns": 2,
-    "third_from": 5,
-    "fourth_from": 6,
-    "fifth_from": 9,
+    "third_from": 4,
+    "fourth_from": 5,
+    "fifth_from": 7,
     "end_stock": 0,
     "close_out": 8,
 }
