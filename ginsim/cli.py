@@ -61,15 +61,18 @@ def each_line(
     answer: Callable[[str], dict[str, Any]], show: Callable[[dict[str, Any]], None]
 ) -> None:
     """Answer each line of standard input; a bad one gets an error object, and exit code 2."""
-    bad = 0
+    bad, read = 0, 0
     for number, line in enumerate(sys.stdin, 1):
         if not line.strip():
             continue
+        read += 1
         try:
             show(answer(line))
         except GinsimError as error:
             bad += 1
             show({"error": str(error), "line": number})
+    if read == 0:
+        raise GinsimError("standard input is empty: give a line a question")
     if bad:
         raise GinsimError(f'{bad} line(s) of standard input could not be answered (see "error")')
 
@@ -281,6 +284,8 @@ def showdown(
     from ginsim.showdown import showdown_line
 
     chosen = resolve(rules, rule or [])
+    if lines == "-" and (knocker, spread, defender) != (None, None, None):
+        raise GinsimError("with - the hands come from standard input: leave the options out")
     if lines == "-":
         each_line(
             lambda line: showdown_line(line, chosen),
@@ -578,7 +583,10 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         say("ginsim: stopped")
         code = INTERRUPTED
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            say(f"ginsim: {error.strerror or error}: {error.filename or 'standard output'}")
+            sys.exit(WRONG_USE)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FINE
     sys.exit(code or FINE)

@@ -1,5 +1,6 @@
 """A progress bar with rounds a second and time left, on standard error."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -22,6 +23,7 @@ def watching(pairs: int) -> Iterator[Callable[[Progress], None]]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=pairs, speed=0)
 

@@ -16,6 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import norm
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
+#: With fewer pairs the seat alone may explain all results: no rating has an interval then.
+FEW_PAIRS = 20
 ELO = 400 / math.log(10)  #: Elo points of one unit of log odds
 
 
@@ -31,10 +33,11 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of a run; ``seat`` is seat 0's advantage in Elo, ``separated`` that a bot won all.
+    """Ratings of a run; ``seat`` is seat 0's advantage in Elo, ``separated`` that it is rough.
 
     Where some bots never lost to the others, ratings have no finite value: half a match drawn
-    in every matchup and leg is added then, and the ratings only say who is above.
+    in every matchup and leg is added then, and the ratings only say who is above. The same
+    holds below FEW_PAIRS pairs.
     """
 
     bots: list[Rating]
@@ -86,7 +89,7 @@ def bradley_terry(
     by_matchup = sums.reshape(len(matchups), len(legs)).sum(axis=1)
     played = pairs * len(legs)
     wins = np.stack([by_matchup, played - by_matchup], axis=1)
-    separated = is_separated(matchups, wins, len(names))
+    separated = pairs < FEW_PAIRS or is_separated(matchups, wins, len(names))
     extra = 0.5 if separated else 0.0
     counts = np.stack([sums + extra, pairs - sums + extra], axis=1)
     design = _design(matchups, len(names), legs)
@@ -124,7 +127,8 @@ def _centred(
     bots = len(names)
     spread = np.vstack([np.eye(bots - 1), np.zeros(bots - 1)]) - 1 / bots
     ratings = spread @ params[: bots - 1]
-    errors = np.sqrt(np.diag(spread @ covariance[: bots - 1, : bots - 1] @ spread.T))
+    variances = np.diag(spread @ covariance[: bots - 1, : bots - 1] @ spread.T)
+    errors = np.sqrt(np.maximum(variances, 0.0))  # rounding may leave a hair below zero
     z = float(norm.ppf(0.5 + confidence / 2))
     seat = float(params[-1]) * ELO if mirrored else math.nan
     return Ratings(

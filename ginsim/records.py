@@ -226,7 +226,7 @@ def read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise GinsimError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GinsimError(f"{path}: is no JSON ({error})") from None
     if not isinstance(content, dict):
         raise GinsimError(f"{path}: holds no JSON object")
@@ -268,7 +268,11 @@ def read_rounds(run: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
     folder = rounds_folder(Path(run))
     if not folder.is_dir():
         raise GinsimError(f"{run}: is no run folder (it has no {folder.name}/)")
-    table = pq.read_table(folder, columns=list(columns) if columns else None)
+    try:
+        table = pq.read_table(folder, columns=list(columns) if columns else None)
+    except (OSError, pa.ArrowException) as error:
+        line = str(error).splitlines()[0]
+        raise GinsimError(f"{folder}: {line}; mend it with --resume {run}") from None
     frame: pd.DataFrame = table.unify_dictionaries().to_pandas()
     return frame
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ginsim import engine, records
@@ -222,7 +223,11 @@ def logged_row(run: Path, plan: Plan, matchup: str, where: Where) -> dict[str, i
     path = records.part_path(run, where.pair // size)
     if not path.is_file():
         raise GinsimError(f"{path}: is missing; finish the run with --resume {run}")
-    table = ds.dataset(path).to_table(
+    try:
+        dataset = ds.dataset(path)
+    except (OSError, pa.ArrowException):
+        raise GinsimError(f"{path}: is torn; play it again with --resume {run}") from None
+    table = dataset.to_table(
         filter=(ds.field("pair") == where.pair)
         & (ds.field("leg") == where.leg)
         & (ds.field("round") == where.round_)

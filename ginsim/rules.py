@@ -294,6 +294,8 @@ def with_overrides(rules: Rules, overrides: Iterable[str]) -> Rules:
         field = field.strip()
         if field in _REFUSED:
             raise GinsimError(f"{field}: {_REFUSED[field]}")
+        if not equals and field in FIELDS:
+            raise GinsimError(f"{override!r}: write {field}=VALUE")
         if not equals or field not in FIELDS:
             raise GinsimError(
                 f"{override!r}: write field=value with a field of `ginsim rules`"

@@ -183,13 +183,14 @@ def showdown_line(line: str, rules: Rules) -> dict[str, Any]:
     """``showdown`` of one JSON object with keys knocker, defender and perhaps spread."""
     try:
         asked = json.loads(line)
-    except ValueError as error:
-        raise GinsimError(f"{line.strip()!r} is no JSON ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise GinsimError(f"{line.strip()[:80]!r} is no JSON ({error})") from None
     if not isinstance(asked, dict) or set(asked) - {"knocker", "spread", "defender"}:
         raise GinsimError(f"{line.strip()!r}: write an object of knocker, spread, defender")
     spread = asked.get("spread")
     melds = [spread] if isinstance(spread, str) else spread
-    texts = [asked.get("knocker"), asked.get("defender"), *(melds or [])]
+    listed = melds if isinstance(melds, list) else []
+    texts = [asked.get("knocker"), asked.get("defender"), *listed]
     if not isinstance(melds, list | None) or not all(isinstance(t, str) for t in texts):
         raise GinsimError(f"{line.strip()!r}: knocker and defender are texts, spread text or list")
     return showdown(asked["knocker"], asked["defender"], spread, rules)

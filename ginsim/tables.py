@@ -85,7 +85,9 @@ def rating_note(summary: Mapping[str, Any]) -> str:
     """What the ratings are, and the advantage of a seat."""
     ratings = summary["ratings"]
     if ratings["separated"]:
-        return "Ratings are rough: some bots never lost to the others; half a match was added."
+        return (
+            "Ratings are rough: few pairs, or some bots never lost to the others; a draw was added."
+        )
     seat = ratings["seat"]
     note = "Ratings: Bradley-Terry, 0 = mean of these bots; strength need not be transitive."
     return note if seat is None else f"{note} Seat 0: {seat:+.0f}."
@@ -205,8 +207,16 @@ def bench_table(found: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the caller."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise, instead of leaving with exit code 1, which means a failed check."""
+        raise BrokenPipeError
+
+
 def print_tables(*tables: Table | str) -> None:
     """Print tables and lines to standard output, wide enough when it is no terminal."""
-    console = Console(width=None if Console().is_terminal else 160, highlight=False)
+    console = _Console(width=None if Console().is_terminal else 160, highlight=False)
     for table in tables:
         console.print(table)

@@ -121,7 +121,7 @@ def parse_finished(line: str) -> tuple[str, Finished]:
     """Name and content of a line; raises GinsimError when it is no finished hand."""
     try:
         content = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GinsimError(f"is no JSON ({error})") from None
     if not isinstance(content, dict):
         raise GinsimError("is no JSON object")
@@ -337,4 +337,6 @@ def verify(lines: Iterable[str], rules: Rules, source: str) -> Verdict:
             raise GinsimError(f"{source}, line {number}: {error}") from None
         verdict.hands += 1
         verdict.disagreements += referee(name or f"line {number}", finished, rules)
+    if verdict.hands == 0:
+        raise GinsimError(f"{source}: holds no hand")
     return verdict

@@ -15,7 +15,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types as numba_types
-from numba.core.errors import NumbaError
 
 from ginsim.bots import gallery, levels, master, yardsticks
 from ginsim.errors import GinsimError
@@ -79,7 +78,9 @@ def _compiled(function: Policy, source: str) -> Policy:
         compiled: Policy = numba.njit(POLICY_SIGNATURE, cache=source == BUILT_IN, nogil=True)(
             function
         )
-    except NumbaError as error:
+    except GinsimError:
+        raise
+    except Exception as error:  # the compiler has many, some of no common root
         raise GinsimError(
             f"{what} does not compile: {_reason(str(error))}; simplify it, or set jit=False"
         ) from None
@@ -248,7 +249,10 @@ def _from_file(spec: str) -> Bot:
     module = _module(path.resolve(), path.stat().st_mtime_ns, spec)
     bot = getattr(module, name, None)
     if not isinstance(bot, Bot):
-        raise GinsimError(f"{spec}: {file} has no Bot called {name!r}")
+        held = [key for key, value in vars(module).items() if isinstance(value, Bot)]
+        raise GinsimError(
+            f"{spec}: {file} has no Bot called {name!r} (it has {', '.join(held) or 'none'})"
+        )
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     return replace(bot, source=f"{path.resolve()}:{name}", file_hash=content)
 
@@ -264,7 +268,7 @@ def _module(path: Path, changed_ns: int, spec: str) -> types.ModuleType:
     sys.modules[module_name] = module
     try:
         found.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         raise GinsimError(f"{spec}: {path.name} fails with {what}") from error
     return module
