@@ -81,11 +81,17 @@ METRIC = {metric.key: metric for metric in METRICS}
 
 
 def ratio(
-    tally: Tally, above: str, below: str, *, scale: float = 1.0, confidence: float = 0.95
+    tally: Tally,
+    above: str,
+    below: str,
+    *,
+    scale: float = 1.0,
+    share: bool = False,
+    confidence: float = 0.95,
 ) -> Rate:
     """Ratio of two counters of *tally* with its pair-clustered interval (t on pairs - 1).
 
-    A share that is 0 or 1 in every pair has no spread to go by: its interval is Wilson's, on
+    A *share* that is 0 or 1 in every pair has no spread to go by: its interval is Wilson's, on
     the number of pairs or, if that is less, of what was counted.
     """
     whole = tally.total(below)
@@ -99,7 +105,7 @@ def ratio(
         - 2 * tally.product(above, below) * top * whole
         + tally.product(below, below) * top * top
     )
-    if squares == 0 and value * scale in (0.0, 1.0):
+    if share and squares == 0 and value * scale in (0.0, 1.0):
         units = min(pairs, whole)
         low, high = proportion_confint(
             units if value else 0, units, 1 - confidence, method="wilson"
@@ -117,7 +123,14 @@ def ratio(
 def rate(tally: Tally, key: str, confidence: float = 0.95) -> Rate:
     """Metric *key* of METRICS with its pair-clustered interval."""
     metric = METRIC[key]
-    plain = ratio(tally, metric.above, metric.below, scale=metric.scale, confidence=confidence)
+    plain = ratio(
+        tally,
+        metric.above,
+        metric.below,
+        scale=metric.scale,
+        share=metric.share,
+        confidence=confidence,
+    )
     return within_unit(plain) if metric.share else plain
 
 
@@ -129,7 +142,9 @@ def within_unit(plain: Rate) -> Rate:
 def undercut_by_deadwood(tally: Tally, confidence: float = 0.95) -> list[Rate]:
     """Share of knocks at deadwood 0, 1, .. 10, more that were undercut."""
     return [
-        within_unit(ratio(tally, f"undercut_at_{d}", f"knocks_at_{d}", confidence=confidence))
+        within_unit(
+            ratio(tally, f"undercut_at_{d}", f"knocks_at_{d}", share=True, confidence=confidence)
+        )
         for d in range(DEADWOOD_BINS)
     ]
 

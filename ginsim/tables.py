@@ -86,7 +86,7 @@ def rating_note(summary: Mapping[str, Any]) -> str:
     ratings = summary["ratings"]
     if ratings["separated"]:
         return (
-            "Ratings are rough: few pairs, or some bots never lost to the others; a draw was added."
+            "Ratings are rough: few pairs, or bots that never lost to the others; a draw was added"
         )
     seat = ratings["seat"]
     note = "Ratings: Bradley-Terry, 0 = mean of these bots; strength need not be transitive."

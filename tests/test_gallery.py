@@ -97,11 +97,14 @@ def test_an_upcard_that_only_pairs_is_left(bot):
 
 @every_player
 def test_an_upcard_that_melds_but_does_not_lower_the_deadwood_is_left(bot):
-    # The four of spades lengthens a run, but a king of the set would be no better off.
-    assert answer(bot, to_draw("AS 2S 3S 7D 7H 7C KS KD KC 2D", "4S")) == 1, "for the deuce: gin"
-    assert answer(bot, to_draw("AS 2S 3S 7D 7H 7C 9S 9D AC 2D", "7S")) == 1, "for a nine"
-    finished = "5S 7S TS 5C 7C 7D TD 5H 7H TH"
-    assert answer(bot, to_draw(finished, "6S")) == 0, "a finished hand would be broken"
+    # The jack makes a run of J Q K and leaves a king over, the queen's equal.
+    assert answer(bot, to_draw("AS 2S 3S 5D 6D 7D KD KH KC QC", "JC")) == 0
+
+
+@every_player
+def test_a_finished_hand_takes_what_leaves_it_finished_and_nothing_else(bot):
+    assert answer(bot, to_draw("5S 7S TS 5C 7C 7D TD 5H 7H TH", "6S")) == 0, "would break it"
+    assert answer(bot, to_draw("AS 2S 3S 5D 6D 7D 9S 9C 9D 9H", "4S")) == 1, "perhaps big gin"
 
 
 @every_player
@@ -251,13 +254,14 @@ def test_cards_worth_at_most_so_many_points(most):
 PAIRS = "AS 2S 3S 4S 5S 6S 7S KH KD TS TC"
 
 
-def test_a_live_out_is_kept_over_a_dead_one():
+@pytest.mark.parametrize("bot", [ONE_AWAY, EXPECTED], ids=lambda bot: bot.name)
+def test_a_live_out_is_kept_over_a_dead_one(bot):
     only_outs = {"danger_weight": 0, "safe_weight": 0}
     for dead, loser in (("KS KC", "K"), ("TH TD", "T")):
         view = to_throw(PAIRS, discards=parse(dead))
-        assert thrown(ONE_AWAY, view, **only_outs)[0] == loser, "thrown long ago"
+        assert thrown(bot, view, **only_outs)[0] == loser, "thrown long ago"
         view = to_throw(PAIRS, rival_known=parse(dead))
-        assert thrown(ONE_AWAY, view, **only_outs)[0] == loser, "taken by the rival"
+        assert thrown(bot, view, **only_outs)[0] == loser, "taken by the rival"
 
 
 def test_without_the_gain_dead_outs_are_as_good_as_live_ones():
@@ -362,6 +366,8 @@ def test_expected_deadwood_knocks_in_its_first_three_turns_and_then_with_gin_onl
             assert answer(EXPECTED, view) == (turn < 6)
             assert answer(EXPECTED, view, early_limit=5) == (turn < 6 and left <= 5)
             assert answer(EXPECTED, view, late_limit=6) == (turn < 6 or left <= 6)
+        gin = blank(KNOCK, "AS 2S 3S 5D 6D 7D 9S 9C 9D 9H", kept_deadwood=0, turn=turn)
+        assert answer(EXPECTED, gin, early_limit=-1, late_limit=-1) == 1, "gin comes first"
 
 
 def test_expected_deadwood_never_leaves_more_than_the_reach_above_the_least():

@@ -148,6 +148,12 @@ def test_the_interval_of_a_rare_thing_rests_on_what_was_counted_not_on_all_pairs
     assert rate(rare, "undercut").high == pytest.approx(0.1611, abs=5e-5)
 
 
+def test_a_mean_without_spread_has_no_width():
+    """Two copies of a bot: no net points in any pair, and a mean is no share."""
+    even = tally_from({"net_points": [0] * 20, "rounds": [10] * 20})
+    assert rate(even, "net_points")[:3] == (0.0, 0.0, 0.0)
+
+
 def test_two_equal_bots_have_exactly_half_without_spread():
     even = tally_from({"half_matches": [2] * 50, "legs": [2] * 50})
     assert rate(even, "matches_won")[:3] == (0.5, 0.5, 0.5)

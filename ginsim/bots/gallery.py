@@ -16,7 +16,7 @@ from ginsim.cards import DECK, RANK_POINTS, Card, Hand, count, lowest, nth, poin
 from ginsim.jit import kernel
 from ginsim.melds import best_discards, deadwood, meldable, of_ranks, suit_of
 from ginsim.rng import below
-from ginsim.view import BIG_GIN, View
+from ginsim.view import View
 
 # --- what the players share ---
 
@@ -24,7 +24,7 @@ from ginsim.view import BIG_GIN, View
 def draw(view: View) -> int:
     """Take the upcard if it melds and lowers the deadwood after the best discard; for gin always.
 
-    A finished hand is thus never broken, and a card taken always pays at once.
+    A finished hand is thus never broken, but may grow into big gin.
     """
     upcard = 1 << view.upcard
     eleven = view.hand | upcard
@@ -36,7 +36,7 @@ def draw(view: View) -> int:
 
 def gin_only_knock(view: View) -> int:
     """Knock with gin and big gin."""
-    return view.phase == BIG_GIN or view.kept_deadwood == 0
+    return view.kept_deadwood == 0
 
 
 @kernel
@@ -281,9 +281,7 @@ def expected_deadwood_discard(view: View) -> int:
 
 def expected_deadwood_knock(view: View) -> int:
     """Knock with gin and big gin; with the early limit or less in the first turns."""
-    if view.phase == BIG_GIN:
-        return 1
     limit = view.knobs[EXPECTED_LATE_LIMIT]
     if view.turn // 2 < view.knobs[EXPECTED_EARLY_TURNS]:
         limit = view.knobs[EXPECTED_EARLY_LIMIT]
-    return view.kept_deadwood <= limit
+    return view.kept_deadwood <= max(limit, 0)
