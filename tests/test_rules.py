@@ -197,7 +197,7 @@ def test_of_two_overrides_of_a_field_the_last_holds():
         ("upcard=maybe", "upcard=maybe: choose one of offered, opens"),
         ("big_gin=1", "big_gin=1: choose one of no, yes"),
         ("turn_limit=1", "turn_limit=1: must be 2..1000"),
-        ("knock_limit", "'knock_limit': write field=value"),
+        ("knock_limit", "'knock_limit': write knock_limit=VALUE"),
         ("knok_limit=5", "'knok_limit=5': write field=value .*did you mean 'knock_limit'"),
         ("chinchilla=5", "'chinchilla=5': write field=value with a field of `ginsim rules`$"),
         ("oklahoma_ace=gin", "oklahoma_ace=gin: has no effect without oklahoma=yes"),
