@@ -135,13 +135,14 @@ def from_table(table: pa.Table, bots: Sequence[str]) -> dict[tuple[int, int], np
     second = np.where(rows["leg"] == 0, seat1, seat0)
     if not np.array_equal(rows["starter"], frame["starter_seat"].to_numpy()):
         raise GinsimError("starter and starter_seat do not agree")
-    keys = [(int(a), int(b)) for a, b in np.unique(np.stack([first, second], axis=1), axis=0)]
+    both = first * len(bots) + second
+    keys = [divmod(int(key), len(bots)) for key in np.flatnonzero(np.bincount(both))]
     named = codes("matchup", {name: at for at, name in enumerate(_matchups(frame))})
     for a, b in keys:
-        places = set(named[(first == a) & (second == b)].tolist())
+        places = np.flatnonzero(np.bincount(named[both == a * len(bots) + b])).tolist()
         if [_matchups(frame)[at] for at in places] != [matchup_name(bots[a], bots[b])]:
             raise GinsimError(f"seats and matchup do not agree for {bots[a]} and {bots[b]}")
-    return {(a, b): rows[(first == a) & (second == b)] for a, b in keys}
+    return {(a, b): rows[both == a * len(bots) + b] for a, b in keys}
 
 
 def _matchups(table: pa.Table) -> list[str]:
