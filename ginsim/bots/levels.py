@@ -11,7 +11,7 @@ hundredths of a point of deadwood.
 
 import numpy as np
 
-from ginsim.bots.yardsticks import knockable, makes_meld
+from ginsim.bots.yardsticks import fresh, knockable, makes_meld
 from ginsim.cards import DECK, RANK_POINTS, SUIT_MASK, Hand, count, lowest
 from ginsim.jit import int64, kernel
 from ginsim.melds import (
@@ -220,13 +220,10 @@ def draw(view: View) -> int:
 
 def discard(view: View) -> int:
     """Throw the card that leaves the least cost; gin whenever it is there."""
-    fresh = view.legal & ~view.swapped
-    if fresh == 0:
-        fresh = view.legal
     least, best = best_discards(view.hand, view.legal)
     if least == 0:
         return lowest(knockable(view, best))
-    return cheapest(view, fresh, least)
+    return cheapest(view, fresh(view), least)
 
 
 def knock(view: View) -> int:

@@ -10,7 +10,7 @@ close to gin and undercuts the rival meanwhile, later with gin alone.
 """
 
 from ginsim.bots.levels import WORTH_A_LOOK, danger, highest_points, near, outs
-from ginsim.bots.yardsticks import knockable, makes_meld
+from ginsim.bots.yardsticks import fresh, knockable, makes_meld
 from ginsim.cards import DECK, SUIT_MASK, Hand, count, lowest
 from ginsim.jit import kernel
 from ginsim.melds import best_discards, deadwood, meldable, of_ranks
@@ -142,13 +142,10 @@ def draw(view: View) -> int:
 
 def discard(view: View) -> int:
     """Throw the card that costs least; gin whenever it is there."""
-    fresh = view.legal & ~view.swapped
-    if fresh == 0:
-        fresh = view.legal
     least, best = best_discards(view.hand, view.legal)
     if least == 0:
         return lowest(knockable(view, best))
-    _, card = cheapest(view, view.hand, fresh, least)
+    _, card = cheapest(view, view.hand, fresh(view), least)
     return card
 
 

@@ -29,6 +29,13 @@ def knockable(view: View, discards: Hand) -> Hand:
     return others if others else discards
 
 
+@kernel
+def fresh(view: View) -> Hand:
+    """Legal discards that do not swap in circles, or all of them if there are no others."""
+    others = view.legal & ~view.swapped
+    return others if others else view.legal
+
+
 def simple_draw(view: View) -> int:
     """Take the upcard if it would stand in any meld of the eleven cards."""
     return makes_meld(view)
