@@ -2,15 +2,16 @@
 
 Numba's disk cache notices an edit only in the file that holds the kernel, not in the files
 it calls or takes constants from. So the cache lives in a folder named by a hash of all the
-package's sources, the compiler's version and the flags that change the code: any edit gives
-a new, empty folder. A folder chosen by the user (``NUMBA_CACHE_DIR``) is kept as the parent.
+sources that kernels come from, the compiler's version and the flags that change the code: an
+edit of any of them gives a new, empty folder. A folder chosen by the user
+(``NUMBA_CACHE_DIR``) is kept as the parent.
 """
 
 import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -30,34 +31,36 @@ int64 = cast(Callable[[Any], int], np.int64)
 INTERPRETED = bool(config.DISABLE_JIT)
 
 
-def source_hash(counts: Callable[[Path], bool] = lambda path: True) -> str:
-    """Hash (16 hex digits) of the package's source files, of those for which *counts* holds."""
+def source_hash(modules: Collection[str], suffixes: Collection[str] = (".py",)) -> str:
+    """Hash (16 hex digits) of the sources of *modules*: files, or folders of them."""
     package = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*")):
         name = path.relative_to(package)
-        if path.suffix in (".py", ".toml") and counts(name):
+        if path.suffix in suffixes and Path(name.parts[0]).stem in modules:
             digest.update(name.as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-#: What decides rows: the modules up to match, and the table of levels.
-_ENGINE = (
-    *("jit", "cards", "rng", "rules", "melds", "view", "rows", "scoring", "engine", "bots"),
-    *("match", "levels"),
+#: What decides rows: the modules up to match (and the table of levels).
+ENGINE = (
+    *("errors", "jit", "cards", "rng", "rules", "melds", "view", "scoring", "rows", "engine"),
+    *("bots", "match"),
 )
+#: Modules with kernels, and all that those import: what compiled code is made of.
+COMPILED = (*ENGINE, "tally")
 
 
 def engine_version() -> str:
-    """Hash (16 hex digits) of the sources that decide rows; unlike source_hash, blind to plots."""
-    return source_hash(lambda path: Path(path.parts[0]).stem in _ENGINE)
+    """Hash (16 hex digits) of the sources that decide rows."""
+    return source_hash((*ENGINE, "levels"), (".py", ".toml"))
 
 
 def _cache_folder() -> Path:
     """Folder of this version's compiled kernels."""
     build = f"{numba.__version__} {np.__version__} {sys.version} {config.BOUNDSCHECK} {config.OPT}"
-    name = f"{source_hash()}-{hashlib.sha256(build.encode()).hexdigest()[:8]}"
+    name = f"{source_hash(COMPILED)}-{hashlib.sha256(build.encode()).hexdigest()[:8]}"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     parent = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("ginsim")) / "kernels"
     return parent / name

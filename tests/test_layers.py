@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import ginsim
+from ginsim.jit import COMPILED, ENGINE
 
 PACKAGE = Path(ginsim.__file__).parent
 ARCHITECTURE = PACKAGE.parent / "ARCHITECTURE.md"
@@ -52,6 +53,25 @@ def test_no_module_imports_one_above_it():
         if name in order and order[name] > order[module_name(path)]
     ]
     assert upward == []
+
+
+def test_the_kernel_cache_is_named_by_all_that_kernels_are_made_of():
+    """Else an edit would leave old machine code in use."""
+    holds = [path for path in sources() if re.search(r"^@kernel", path.read_text(), re.MULTILINE)]
+    needed = {module_name(path) for path in holds}
+    assert {"engine", "tally", "bots.levels"} <= needed
+    while (
+        more := {
+            name
+            for path in sources()
+            if module_name(path) in needed
+            for name in imported(path) & set(listed_modules())
+        }
+        - needed
+    ):
+        needed |= more
+    assert {name.partition(".")[0] for name in needed} <= set(COMPILED)
+    assert set(ENGINE) <= set(COMPILED)
 
 
 def test_the_package_itself_imports_nothing_heavy():
