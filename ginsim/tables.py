@@ -73,7 +73,8 @@ def cross_table(summary: Mapping[str, Any]) -> Table:
     ratings = {rating["name"]: elo(rating) for rating in summary["ratings"]["bots"]}
     for bot in summary["bots"]:
         row = [
-            percent(cells[bot["name"], other]) if other != bot["name"] else "" for other in names
+            percent(cells[bot["name"], other]) if (bot["name"], other) in cells else ""
+            for other in names
         ]
         table.add_row(
             bot["name"], *row, percent(bot["metrics"]["matches_won"]), ratings[bot["name"]]
