@@ -451,11 +451,12 @@ def run_tournament(
     jobs: int,
     resume: bool = False,
     watch: Callable[[Progress], None] = lambda progress: None,
+    each: Callable[[Totals], None] = lambda block: None,
 ) -> tuple[Totals, dict[str, Any]]:
     """Play *plan* into *run*, whose manifest is written first and again at the end.
 
-    With *resume*, blocks whose parts lie whole in *run* are counted, not played. Returns the
-    totals and the finished manifest.
+    With *resume*, blocks whose parts lie whole in *run* are counted, not played. *each* is
+    given the totals of each block, in no order. Returns the totals and the finished manifest.
     """
     records.write_json(run / MANIFEST, manifest)
     totals, missing, pairs_done = Totals.empty(plan), [], 0
@@ -465,11 +466,13 @@ def run_tournament(
             missing.append(block)
         else:
             totals.add(found)
+            each(found)
             pairs_done += found.by_matchup[0][0].pairs
     warm_up(plan)
     start, rounds = time.perf_counter(), 0
     for done, block_totals in enumerate(played(plan, jobs, run, missing), 1):
         totals.add(block_totals)
+        each(block_totals)
         pairs_done += block_totals.by_matchup[0][0].pairs
         rounds += sum(block_totals.rows)
         elapsed = time.perf_counter() - start
