@@ -8,6 +8,7 @@ runs are sweeps and tournaments with logs of their own, so a calibration can be 
 
 import math
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,11 +24,11 @@ from ginsim.curve_fit import Curve, best_fit, value_interval
 from ginsim.decisions import Blunders, blunders, watched
 from ginsim.errors import GinsimError
 from ginsim.jit import engine_version
-from ginsim.rules import Rules, from_dict, to_dict
+from ginsim.rules import Rules, from_dict, resolve, to_dict
 from ginsim.stats import Rate
 from ginsim.summary import metrics_json
 from ginsim.sweep import FRESH, Sweep, parse_values, played_in
-from ginsim.tournament import MAX_SEED, Plan, Progress, Totals, played
+from ginsim.tournament import MANIFEST, MAX_SEED, Plan, Progress, Totals, manifest_of, played
 
 CALIBRATION = "calibration.json"
 LEVELS_FILE = Path(__file__).parent / "levels.toml"
@@ -181,6 +182,68 @@ def calibration_of(told: Mapping[str, Any], path: Path) -> Calibration:
         if isinstance(error, GinsimError):
             raise
         raise GinsimError(f"{path}: is no manifest of a calibration (at {error})") from None
+
+
+def requested(
+    targets: Sequence[str],
+    preset: str,
+    changes: Sequence[str],
+    anchor: str,
+    knobs: Sequence[str],
+    seed: int,
+    pairs: int,
+    verify_pairs: int,
+    within: float,
+) -> Calibration:
+    """Return the request that the words of a command make; raises GinsimError."""
+    chosen = dict(DEFAULT_KNOBS)
+    for words in knobs:
+        level, _, knob = words.partition("=")
+        if level not in LEVELS or not knob:
+            raise GinsimError(f"--knob {words}: write LEVEL=NAME:FROM:TO:STEP")
+        chosen[level] = knob
+    return Calibration(
+        tuple(Target.parse(words) for words in targets or DEFAULT_TARGETS),
+        resolve(preset, list(changes)),
+        anchor,
+        {level: Knob.parse(level, words) for level, words in chosen.items()},
+        seed,
+        pairs,
+        verify_pairs,
+        within,
+    )
+
+
+def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
+    """Make the folder of a calibration ready and write its manifest; raises GinsimError."""
+    if run.is_dir() and any(run.iterdir()):
+        known = (run / MANIFEST).is_file() and "calibrate" in records.read_json(run / MANIFEST)
+        if not known:
+            raise GinsimError(f"{run}: holds other files than a calibration; name another --out")
+        if not overwrite:
+            raise GinsimError(
+                f"{run}: holds a calibration already; add --overwrite to replace it, go on with "
+                f"`ginsim calibrate --resume {run}`, or name another --out"
+            )
+        for name in (*LEVELS, "plots"):
+            shutil.rmtree(run / name, ignore_errors=True)
+        (run / CALIBRATION).unlink(missing_ok=True)
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GinsimError(f"{run}: cannot be made ({error.strerror}); name another --out") from None
+    plan = Plan(LEVELS, calibration.rules, calibration.seed, calibration.pairs)
+    told = {key: manifest_of(plan, "")[key] for key in ("ginsim", "engine", "command", "commit")}
+    records.write_json(
+        run / MANIFEST, told | {"calibrate": calibration.to_json(), "status": "running"}
+    )
+
+
+def finish(found: dict[str, Any], run: Path) -> None:
+    """Note in the manifest of *run* that it is done."""
+    manifest = records.read_json(run / MANIFEST)
+    records.write_json(run / MANIFEST, manifest | {"status": "done"})
+    found["command"] = manifest["command"]
 
 
 class OutOfReachError(GinsimError):
@@ -439,14 +502,14 @@ def calibrate(
     return found
 
 
-def write_levels(found: Mapping[str, Any], command: str, file: Path = LEVELS_FILE) -> None:
+def write_levels(found: Mapping[str, Any], file: Path = LEVELS_FILE) -> None:
     """Write the values that *found* chose into *file*, with where they come from."""
     try:
         table = tomlkit.parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise GinsimError(f"{file}: cannot be read ({error})") from None
     provenance = tomlkit.table()
-    provenance["how"] = command
+    provenance["how"] = found["command"]
     provenance["on"] = datetime.now(UTC).date().isoformat()
     provenance["anchor"] = found["anchor"]
     provenance["seed"] = found["seed"]

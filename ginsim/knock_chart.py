@@ -9,15 +9,18 @@ a score of the match follows from the points that rounds of these bots bring.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
 import numba
 import numpy as np
+import pandas as pd
 
-from ginsim.bots import Bot, load
+from ginsim import records
+from ginsim.bots import Bot, load, load_all
 from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED, int64
 from ginsim.match import play_chunks
@@ -32,6 +35,8 @@ HELD_UNTIL, KNOCKS_THERE = KNOBS - 2, KNOBS - 1
 FEW = 50
 SURE = 0.05  #: chance, over a whole table, of any advice where both are worth the same
 BLOCK_PAIRS = 5000
+MOST_TURNS = 40
+CHART = "knock_chart.json"
 
 
 @dataclass(frozen=True)
@@ -275,6 +280,49 @@ def parse_score(words: str, rules: Rules) -> tuple[int, int]:
     return int(own), int(rival)
 
 
+def check_chart(
+    bot: str, rivals: Sequence[str], rules: Rules, pairs: int, turns: int, scores: Sequence[str]
+) -> list[tuple[int, int]]:
+    """Return *scores* as points; raises GinsimError for what has no chart."""
+    at_scores = [parse_score(score, rules) for score in scores]
+    held(load(bot), 1, True)
+    if not rivals:
+        raise GinsimError("name a rival with --vs, like --vs easy")
+    load_all(rivals)
+    if not 1 <= turns <= MOST_TURNS or pairs < 1:
+        raise GinsimError(
+            f"--pairs {pairs}, --turns {turns}: at least 1; turns {MOST_TURNS} at most"
+        )
+    if rules.knock_limit < 1:
+        raise GinsimError("these rules allow gin only: there is no knock to chart")
+    return at_scores
+
+
+def save_chart(chart: Mapping[str, Any] | None, run: Path, overwrite: bool) -> None:
+    """Write *chart* into *run* as JSON and Parquet; None: only make the folder ready.
+
+    Raises GinsimError if *run* holds anything else, or a chart and not *overwrite*.
+    """
+    if chart is None:
+        held_there = [path.name for path in run.iterdir()] if run.is_dir() else []
+        if run.exists() and not run.is_dir():
+            raise GinsimError(f"{run}: is a file; name another folder with --out")
+        if held_there and CHART not in held_there:
+            raise GinsimError(f"{run}: holds other files than a knock chart; name another --out")
+        if held_there and not overwrite:
+            raise GinsimError(f"{run}: holds a knock chart already; add --overwrite to replace it")
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GinsimError(
+                f"{run}: cannot be made ({error.strerror}); name another --out"
+            ) from None
+        return
+    frame = pd.DataFrame(chart["cells"])
+    records.write_whole(run / "knock_chart.parquet", lambda p: frame.to_parquet(p, index=False))
+    records.write_json(run / CHART, dict(chart))
+
+
 def knock_chart(
     bot: str,
     rivals: Sequence[str],
@@ -292,13 +340,8 @@ def knock_chart(
     A table in points of the round, and one for each of *scores* in the chance to win the
     match. Raises GinsimError for bots or rules that have no chart.
     """
-    at_scores = [parse_score(score, rules) for score in scores]
+    at_scores = check_chart(bot, rivals, rules, pairs, turns, scores)
     chosen = load(bot)
-    held(chosen, 1, True)
-    if turns < 1 or pairs < 1 or not rivals:
-        raise GinsimError(f"pairs {pairs}, turns {turns}: at least 1 of each, and a rival")
-    if rules.knock_limit < 1:
-        raise GinsimError("these rules allow gin only: there is no knock to chart")
     compiled = not INTERPRETED and chosen.jit and all(load(rival).jit for rival in rivals)
     cells: list[Cell] = []
     blocks = [(at, min(at + BLOCK_PAIRS, pairs)) for at in range(0, pairs, BLOCK_PAIRS)]
