@@ -675,7 +675,7 @@ def _calibrate(
     except OutOfReachError as error:
         say(f"ginsim: {error}")
         raise typer.Exit(FAILED) from None
-    finish(found, run)
+    finish(run)
     save_drawings(calibration_drawings(found), run)
     file = levels or LEVELS_FILE
     if write and found["hit"]:
