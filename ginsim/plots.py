@@ -4,8 +4,8 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 ``ax.figure``). Bots keep the summary's order, and one colour and marker through all plots.
 """
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -16,7 +16,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ginsim.errors import GinsimError
+from ginsim import places
+from ginsim.places import Place
 from ginsim.tally import TURN_BINS
 
 Summary = Mapping[str, Any]
@@ -486,7 +487,7 @@ PLOTS: dict[str, Callable[[Summary], Axes]] = {
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
-def save_plots(summary: Summary, folder: Path) -> list[Path]:
+def save_plots(summary: Summary, folder: Place) -> list[Place]:
     """Draw every plot into *folder*, made if need be, as PNG and SVG; returns the files.
 
     The same summary gives the same bytes. Raises GinsimError if a file cannot be written.
@@ -499,13 +500,10 @@ def save_plots(summary: Summary, folder: Path) -> list[Path]:
             assert figure is not None
             for kind, metadata in FORMATS.items():
                 file = folder / f"{name}.{kind}"
-                try:
+                drawn = io.BytesIO()
+                figure.savefig(drawn, format=kind, dpi=DPI, metadata=metadata)
+                with places.reaching(file, "cannot be written"):
                     folder.mkdir(parents=True, exist_ok=True)
-                    figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
-                except OSError as error:
-                    why = error.strerror or type(error).__name__
-                    raise GinsimError(
-                        f"{file}: cannot be written ({why}); free the place or name another folder"
-                    ) from None
+                places.write_bytes(file, drawn.getvalue())
                 files.append(file)
     return files
