@@ -6,6 +6,8 @@ Joblib's own registrations are used. Whatever the backend, a block gives the sam
 import contextlib
 import importlib
 import logging
+import os
+import socket
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ THREADS, PROCESSES, DASK, RAY = "threads", "loky", "dask", "ray"
 NAMES = (THREADS, PROCESSES, DASK, RAY)
 #: Workers that may die in a row, without a block done in between, before a run gives up.
 MOST_DEATHS = 3
+#: Seconds to wait for a cluster that does not answer.
+PATIENCE = 20
 
 Result = TypeVar("Result")
 log = logging.getLogger("ginsim")
@@ -81,7 +85,7 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[int]:
                     n_workers=jobs,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     host="127.0.0.1",
                     silence_logs=quiet,
                 )
@@ -89,12 +93,23 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[int]:
         else:
             cluster = scheduler
         try:
-            client = stack.enter_context(distributed.Client(cluster, timeout="20s"))
+            client = stack.enter_context(distributed.Client(cluster, timeout=PATIENCE))
             if not client.scheduler_info(n_workers=-1)["workers"]:
-                client.wait_for_workers(1, timeout=20)
+                client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, ValueError, TimeoutError) as error:
             raise GinsimError(f"--scheduler {scheduler}: no Dask there ({reason(error)})") from None
         yield jobs if scheduler is None else -1
+
+
+def _answers(address: str) -> None:
+    """Raise GinsimError unless something listens at *address*: Ray itself would try for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdigit():
+        return  # a word of Ray's, like "auto"
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise GinsimError(f"--scheduler {address}: no Ray there ({reason(error)})") from None
 
 
 @contextlib.contextmanager
@@ -102,11 +117,13 @@ def _ray(scheduler: str | None, jobs: int) -> Iterator[int]:
     """Connect to the Ray cluster at *scheduler*, or to one of *jobs* workers started here."""
     ray = _needed(RAY, "ray")
     _needed(RAY, "ray.util.joblib").register_ray()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a run reports to nobody
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if scheduler is None:
         options |= {"address": "local", "num_cpus": jobs, "include_dashboard": False}
     else:
         options |= {"address": scheduler}
+        _answers(scheduler)
     try:
         ray.init(**options)
     except Exception as error:

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -22,6 +22,8 @@ from ginsim.errors import GinsimError
 
 Place: TypeAlias = Path | UPath
 
+#: What workers write must be seen at once: no listing is kept.
+OPTIONS: dict[str, Any] = {"use_listings_cache": False}
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+)://")
 _HERE = ("file", "local")
 #: Stores whose uploads appear whole; elsewhere a file is uploaded under another name and moved.
@@ -50,8 +52,7 @@ def place(where: str | Place) -> Place:
         raise GinsimError(f"{where}: names no folder; write {kind}://bucket/folder")
     try:
         fsspec.get_filesystem_class(kind)
-        # What workers write must be seen at once: no listing is kept.
-        return UPath(where.rstrip("/"), use_listings_cache=False)
+        return UPath(where.rstrip("/"), **OPTIONS)
     except ImportError:
         package = _EXTRAS.get(kind, "its fsspec package")
         raise GinsimError(f"{where}: {kind}:// needs {package}: pip install '{package}'") from None
@@ -110,9 +111,10 @@ def size(path: Place) -> int:
 
 
 def make_folder(folder: Place) -> None:
-    """Make *folder* and those above it; an object store needs none."""
-    with reaching(folder, "cannot be made"):
-        folder.mkdir(parents=True, exist_ok=True)
+    """Make *folder* and those above it; behind a URL, none is needed to write a file."""
+    if is_local(folder):
+        with reaching(folder, "cannot be made"):
+            folder.mkdir(parents=True, exist_ok=True)
 
 
 def read_bytes(path: Place, most: int) -> bytes:

@@ -503,7 +503,8 @@ def save_plots(summary: Summary, folder: Place) -> list[Place]:
                 drawn = io.BytesIO()
                 figure.savefig(drawn, format=kind, dpi=DPI, metadata=metadata)
                 with places.reaching(file, "cannot be written"):
-                    folder.mkdir(parents=True, exist_ok=True)
+                    if places.is_local(folder):
+                        folder.mkdir(parents=True, exist_ok=True)
                 places.write_bytes(file, drawn.getvalue())
                 files.append(file)
     return files

@@ -303,7 +303,7 @@ def read_block(part: Part, block: int, most: int | None = None) -> tuple[pa.Tabl
     at = block - part.first
     try:
         with part.path.open("rb") as file, pq.ParquetFile(file) as parquet:
-            metadata = parquet.schema_arrow.metadata or {}
+            metadata = parquet.metadata.metadata or {}
             digests = metadata[_DIGESTS].split()
             if len(digests) != part.last - part.first + 1:
                 raise ValueError(f"{len(digests)} blocks, not {part.last - part.first + 1}")
