@@ -504,22 +504,32 @@ def bench(
     rules: RulesName = "classic",
     seconds: Annotated[float, typer.Option(help="Seconds a measurement.")] = 1.0,
     jobs: Annotated[int, typer.Option(help="Compare with this many jobs; 1: only one.")] = 2,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Compare with OpenSpiel and RLCard instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure rounds a second of each bot against itself."""
+    """Measure rounds a second of each bot against itself, or of other programs beside ginsim."""
     announce_compiling()
     from ginsim.bench import bench as measure
     from ginsim.rules import resolve
 
     if seconds <= 0 or jobs < 1:
         raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
-    found = measure(bots or [], resolve(rules), seconds, jobs)
+    if peers:
+        from ginsim.peers import compare
+
+        if bots:
+            raise GinsimError("--peers plays bots of its own: leave others out")
+        found = compare(seconds)
+    else:
+        found = measure(bots or [], resolve(rules), seconds, jobs)
     if as_json:
         print_json(found)
         return
-    from ginsim.tables import bench_table, print_tables
+    from ginsim.tables import bench_table, peers_table, print_tables
 
-    print_tables(bench_table(found))
+    print_tables(peers_table(found) if peers else bench_table(found))
 
 
 baseline = typer.Typer(help="Pin what bots do, for `ginsim regress`.", rich_markup_mode=None)

@@ -52,7 +52,8 @@ def place(where: str | Place) -> Place:
         raise GinsimError(f"{where}: names no folder; write {kind}://bucket/folder")
     try:
         fsspec.get_filesystem_class(kind)
-        return UPath(where.rstrip("/"), **OPTIONS)
+        found: UPath = UPath(where.rstrip("/"), **OPTIONS)
+        return found
     except ImportError:
         package = _EXTRAS.get(kind, "its fsspec package")
         raise GinsimError(f"{where}: {kind}:// needs {package}: pip install '{package}'") from None
