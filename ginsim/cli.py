@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+MOST_LINE = 900
 FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -683,7 +684,9 @@ def compact(run: RunFolder, as_json: Json = False) -> None:
 
 
 def _lines(error: BaseException) -> Iterator[str]:
-    yield from str(error).splitlines()[:1] or [type(error).__name__]
+    """First line of *error*; what it quotes of a file may be far too long to read."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    yield line if len(line) <= MOST_LINE else f"{line[: MOST_LINE // 2]} ... {line[-300:]}"
 
 
 def main() -> None:

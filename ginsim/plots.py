@@ -5,6 +5,7 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 """
 
 import io
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -494,7 +495,12 @@ def save_plots(summary: Summary, folder: Place) -> list[Place]:
     """
     files = []
     # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
+    with (
+        matplotlib.style.context("default"),
+        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
         for name, draw in PLOTS.items():
             figure = draw(summary).get_figure(root=True)
             assert figure is not None
