@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ginsim import compact as merging
-from ginsim import places, records
+from ginsim import places
 from ginsim.compact import compact, recounted
 from ginsim.errors import GinsimError
 from ginsim.records import dataset, iter_rounds, match_table, part_path, parts_of, read_rounds
@@ -69,9 +69,9 @@ def test_stopped_at_any_time_nothing_is_lost(
     run: Path, finished_run: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stopped_at: str
 ):
     before, calls = read_rounds(run), 0
-    where = {"writing": "read_block", "checking": "recount_block", "removing": "remove"}[stopped_at]
-    module: Any = {"writing": records, "checking": merging, "removing": places}[stopped_at]
-    stop_at = {"writing": 20, "checking": 20, "removing": 4}[stopped_at]
+    where = {"writing": "_digest", "checking": "_digest", "removing": "remove"}[stopped_at]
+    module: Any = {"writing": merging, "checking": merging, "removing": places}[stopped_at]
+    stop_at = {"writing": 5, "checking": 20, "removing": 4}[stopped_at]
     real = getattr(module, where)
 
     def until(*args: Any) -> Any:
