@@ -69,6 +69,7 @@ class Plan:
     mirrored: bool = True
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
+    rivals: int = 0  #: the last so many bots meet all others and none of themselves; 0: all meet
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -82,6 +83,10 @@ class Plan:
             raise GinsimError(f"--seed {self.seed}: must be 0..{MAX_SEED}")
         if len(self.specs) > MAX_BOTS:
             raise GinsimError(f"{len(self.specs)} bots: at most {MAX_BOTS:,}")
+        if not 0 <= self.rivals < len(self.specs):
+            raise GinsimError(
+                f"{self.rivals} rivals among {len(self.specs)} bots: leave some to meet"
+            )
         if self.block_pairs < 0:
             raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
         if self.block_pairs and self.blocks() > MAX_BLOCKS:
@@ -99,6 +104,9 @@ class Plan:
 
     def matchups(self) -> list[tuple[int, int]]:
         """Places of the two bots of each matchup."""
+        if self.rivals:
+            met = len(self.specs) - self.rivals
+            return list(itertools.product(range(met), range(met, len(self.specs))))
         return list(itertools.combinations(range(len(self.specs)), 2))
 
     def matchup_names(self) -> list[str]:
@@ -469,6 +477,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "seed": plan.seed,
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
+        "rivals": plan.rivals,
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -500,8 +509,9 @@ def plan_of(manifest: dict[str, Any], path: Place) -> Plan:
     """Return the plan that a manifest describes; raises GinsimError if it is none."""
     try:
         whole = {name: manifest[name] for name in ("seed", "pairs", "block_pairs")}
+        whole["rivals"] = manifest.get("rivals", 0)  # older runs have none
         if any(isinstance(value, bool) or not isinstance(value, int) for value in whole.values()):
-            raise GinsimError("seed, pairs and block_pairs must be whole numbers")
+            raise GinsimError("seed, pairs, block_pairs and rivals must be whole numbers")
         if not isinstance(manifest["mirrored"], bool):
             raise GinsimError("mirrored must be true or false")
         return Plan(
@@ -603,7 +613,7 @@ def prepare_folder(run: Place, overwrite: bool) -> None:
     check_folder(run, overwrite)
     for name in (SUMMARY, MANIFEST):
         places.remove(run / name)
-    for name in ("rounds", "plots"):
+    for name in ("rounds", "plots", "confirm"):
         places.remove_folder(run / name)
     remove_half_written(run)
     try:
@@ -707,12 +717,14 @@ def run_tournament(
     resume: bool = False,
     watch: Callable[[Progress], None] = lambda progress: None,
     tell: Callable[[Found], None] = lambda found: None,
+    each: Callable[[Totals], None] = lambda block: None,
     backend: Backend = Backend(),  # noqa: B008 - frozen
 ) -> tuple[Totals, dict[str, Any]]:
     """Play *plan* into *run*, whose manifest is written first and again at the end.
 
     With *resume*, blocks whose parts lie whole in *run* are counted, not played, and *tell* is
-    called with what was found. Returns the totals and the finished manifest.
+    called with what was found. *each* is given the totals of each block, in no order. Returns
+    the totals and the finished manifest.
     """
     records.write_json(run / MANIFEST, manifest)
     totals, pairs_done = Totals.empty(plan), 0
@@ -725,12 +737,14 @@ def run_tournament(
                 left.append(block)
             else:
                 totals.add(block_totals)
+                each(block_totals)
                 pairs_done += block_totals.by_matchup[0][0].pairs
         tell(found)
     warm_up(plan)
     start, rounds = time.perf_counter(), 0
     for done, block_totals in enumerate(played(plan, jobs, run, missing, backend=backend), 1):
         totals.add(block_totals)
+        each(block_totals)
         pairs_done += block_totals.by_matchup[0][0].pairs
         rounds += sum(block_totals.rows)
         elapsed = time.perf_counter() - start
