@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ginsim import places
 from ginsim.calibrate import CALIBRATION
 from ginsim.errors import GinsimError
 from ginsim.knock_chart import CHART
-from ginsim.places import Place, is_file
+from ginsim.places import Place
 from ginsim.plots import (
     SIZES,
     axis_labels,
@@ -309,7 +310,7 @@ def redraw(run: Place) -> list[Place]:
 
     Raises GinsimError if *run* holds none, or one that is no summary.
     """
-    present = [name for name in DRAWINGS if is_file(run / name)]
+    present = [name for name in DRAWINGS if places.is_file(run / name)]
     if not present:
         raise GinsimError(
             f"{run}: holds no summary to draw ({', '.join(DRAWINGS)}); a run that was stopped "

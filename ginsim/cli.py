@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+MOST_LINE = 900
 FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -136,6 +137,8 @@ def tournament(
 ) -> None:
     """Play all matchups of some bots, log every round, print tables, save plots."""
     announce_compiling()
+    from dataclasses import replace
+
     from ginsim.backends import Backend
     from ginsim.places import place
     from ginsim.records import read_json
@@ -167,13 +170,14 @@ def tournament(
         if given & {"rules", "rule"}:
             given |= {"rules"}
         check_given(
-            Plan(
-                tuple(named) if named else plan.specs,
-                resolve(rules, rule or []) if "rules" in given else plan.rules,
-                seed if "seed" in given else plan.seed,
-                pairs if "pairs" in given else (sequential[1] if sequential else plan).pairs,
-                mirror if "mirror" in given else plan.mirrored,
-                block if "block" in given else plan.block_pairs,
+            replace(
+                plan,
+                specs=tuple(named) if named else plan.specs,
+                rules=resolve(rules, rule or []) if "rules" in given else plan.rules,
+                seed=seed if "seed" in given else plan.seed,
+                pairs=pairs if "pairs" in given else (sequential[1] if sequential else plan).pairs,
+                mirrored=mirror if "mirror" in given else plan.mirrored,
+                block_pairs=block if "block" in given else plan.block_pairs,
             ),
             test,
             manifest,
@@ -504,22 +508,32 @@ def bench(
     rules: RulesName = "classic",
     seconds: Annotated[float, typer.Option(help="Seconds a measurement.")] = 1.0,
     jobs: Annotated[int, typer.Option(help="Compare with this many jobs; 1: only one.")] = 2,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Compare with OpenSpiel and RLCard instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure rounds a second of each bot against itself."""
+    """Measure rounds a second of each bot against itself, or of other programs beside ginsim."""
     announce_compiling()
     from ginsim.bench import bench as measure
     from ginsim.rules import resolve
 
     if seconds <= 0 or jobs < 1:
         raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
-    found = measure(bots or [], resolve(rules), seconds, jobs)
+    if peers:
+        from ginsim.peers import compare
+
+        if bots:
+            raise GinsimError("--peers plays bots of its own: leave others out")
+        found = compare(seconds)
+    else:
+        found = measure(bots or [], resolve(rules), seconds, jobs)
     if as_json:
         print_json(found)
         return
-    from ginsim.tables import bench_table, print_tables
+    from ginsim.tables import bench_table, peers_table, print_tables
 
-    print_tables(bench_table(found))
+    print_tables(peers_table(found) if peers else bench_table(found))
 
 
 @app.command()
@@ -934,7 +948,9 @@ def compact(run: RunFolder, as_json: Json = False) -> None:
 
 
 def _lines(error: BaseException) -> Iterator[str]:
-    yield from str(error).splitlines()[:1] or [type(error).__name__]
+    """First line of *error*; what it quotes of a file may be far too long to read."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    yield line if len(line) <= MOST_LINE else f"{line[: MOST_LINE // 2]} ... {line[-300:]}"
 
 
 #: Options that take all the words behind them, up to the next option.

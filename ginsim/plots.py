@@ -6,6 +6,7 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 
 import functools
 import io
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -506,7 +507,12 @@ def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Place) -> l
     """Draw each of *drawings* into *folder* under its name, as PNG and SVG; returns the files."""
     files = []
     # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
+    with (
+        matplotlib.style.context("default"),
+        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
         for name, draw in drawings.items():
             figure = draw().get_figure(root=True)
             assert figure is not None

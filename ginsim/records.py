@@ -328,6 +328,16 @@ def read_block(part: Part, block: int, most: int | None = None) -> tuple[pa.Tabl
         raise GinsimError(f"{part.path}: cannot be read ({places.reason(error)})") from None
 
 
+def read_digest(part: Part, block: int) -> Digest:
+    """Return the digest that is stored with one block of *part*."""
+    with places.reaching(part.path, "cannot be read"), part.path.open("rb") as file:
+        try:
+            metadata = pq.read_metadata(file).metadata
+            return Digest.parse(metadata[_DIGESTS].split()[block - part.first].decode())
+        except (pa.ArrowException, KeyError, IndexError, TypeError, ValueError) as error:
+            raise _torn(part.path, error) from None
+
+
 def rounds_folder(run: Place) -> Place:
     """Folder of a run's Parquet files."""
     return run / "rounds"

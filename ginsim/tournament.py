@@ -81,12 +81,12 @@ class Plan:
             raise GinsimError(f"--pairs {self.pairs}: must be 1..{MAX_PAIRS:,}")
         if not 0 <= self.seed <= MAX_SEED:
             raise GinsimError(f"--seed {self.seed}: must be 0..{MAX_SEED}")
+        if len(self.specs) > MAX_BOTS:
+            raise GinsimError(f"{len(self.specs)} bots: at most {MAX_BOTS:,}")
         if not 0 <= self.rivals < len(self.specs):
             raise GinsimError(
                 f"{self.rivals} rivals among {len(self.specs)} bots: leave some to meet"
             )
-        if len(self.specs) > MAX_BOTS:
-            raise GinsimError(f"{len(self.specs)} bots: at most {MAX_BOTS:,}")
         if self.block_pairs < 0:
             raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
         if self.block_pairs and self.blocks() > MAX_BLOCKS:
@@ -716,8 +716,8 @@ def run_tournament(
     jobs: int,
     resume: bool = False,
     watch: Callable[[Progress], None] = lambda progress: None,
-    each: Callable[[Totals], None] = lambda block: None,
     tell: Callable[[Found], None] = lambda found: None,
+    each: Callable[[Totals], None] = lambda block: None,
     backend: Backend = Backend(),  # noqa: B008 - frozen
 ) -> tuple[Totals, dict[str, Any]]:
     """Play *plan* into *run*, whose manifest is written first and again at the end.
