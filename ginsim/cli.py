@@ -121,11 +121,17 @@ def tournament(
         str | None,
         typer.Option(metavar="LOW:HIGH", help="Two bots: stop once decided."),
     ] = None,
+    decision_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds a decision of a plain Python bot; 0: no limit. Default 10."),
+    ] = None,
     plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
     as_json: Json = False,
 ) -> None:
     """Play all matchups of some bots, log every round, print tables, save plots."""
     announce_compiling()
+    from dataclasses import replace
+
     from ginsim.records import read_json
     from ginsim.rules import resolve
     from ginsim.sprt import Sprt
@@ -143,8 +149,8 @@ def tournament(
     named = [*(bots or []), *(bot or [])]
     test = Sprt.parse(sprt) if sprt else None
     if resume is not None:
-        if named or test:
-            raise GinsimError("--resume takes bots and test from the run: leave them out")
+        if named or test or decision_limit is not None:
+            raise GinsimError("--resume takes bots, test and limit from the run: leave them out")
         run, manifest = resume, read_json(resume / NAME)
         plan = plan_of(manifest, run / NAME)
         check_same(manifest, plan, run)
@@ -152,6 +158,8 @@ def tournament(
             raise GinsimError(f"{run}: a sequential run is not resumed; play it again, it is short")
     else:
         plan = Plan(tuple(named), resolve(rules, rule or []), seed, pairs, mirror, block)
+        if decision_limit is not None:
+            plan = replace(plan, decision_limit=decision_limit)
         plan.bots()
         if test:
             plan = sequential_plan(plan)

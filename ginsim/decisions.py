@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ginsim.bots import Bot
+from ginsim.guard import as_ints
 from ginsim.match import play_chunks
 from ginsim.melds import best_discards, deadwood
 from ginsim.rng import fold
@@ -26,12 +27,6 @@ class Decision(NamedTuple):
     round_: int
     view: View  #: of plain ints
     answer: int
-
-
-def as_ints(view: View) -> View:
-    """*view* with plain ints in place of NumPy's."""
-    *fields, knobs = view
-    return View._make([*(int(value) for value in fields), tuple(int(knob) for knob in knobs)])
 
 
 class _Watch:

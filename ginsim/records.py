@@ -234,11 +234,26 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def write_part(path: Path, tables: Iterable[pa.Table], part_digest: Digest) -> None:
-    """Write one block's rounds as Parquet (zstd), whole or not at all, with its digest."""
+def write_part(
+    path: Path, tables: Iterable[pa.Table], part_digest: Digest, forfeits: Sequence[Any] = ()
+) -> None:
+    """Write one block's rounds as Parquet (zstd), whole or not at all.
+
+    With them its digest, and why matches were *forfeited* (JSON), which rows do not say.
+    """
     table = pa.concat_tables(tables)
-    table = table.replace_schema_metadata({"ginsim.digest": str(part_digest)})
+    table = table.replace_schema_metadata(
+        {"ginsim.digest": str(part_digest), "ginsim.forfeits": json.dumps(forfeits)}
+    )
     write_whole(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+
+
+def part_forfeits(path: Path) -> Any:
+    """Why matches of one part were forfeited, as ``write_part`` was given it."""
+    try:
+        return json.loads(pq.read_schema(path).metadata[b"ginsim.forfeits"])
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise GinsimError(f"{path}: is no whole part of this run ({error})") from None
 
 
 def read_part(path: Path, bots: Sequence[str]) -> tuple[dict[tuple[int, int], np.ndarray], Digest]:

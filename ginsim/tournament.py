@@ -25,11 +25,11 @@ import numpy as np
 from ginsim import records
 from ginsim.bots import Bot, load_all
 from ginsim.errors import GinsimError
+from ginsim.guard import DECISION_LIMIT, Failure, Forfeit
 from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.records import Digest, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
-from ginsim.scoring import FORFEIT
 from ginsim.sprt import LOOK_EVERY, Sprt, Stop, Walk
 from ginsim.tally import (
     COUNTERS,
@@ -60,6 +60,7 @@ class Plan:
     mirrored: bool = True
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
+    decision_limit: float = DECISION_LIMIT  #: seconds a decision of a plain bot; 0 for no limit
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -73,6 +74,10 @@ class Plan:
             raise GinsimError(f"--seed {self.seed}: must be 0..{MAX_SEED}")
         if self.block_pairs < 0:
             raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
+        if not (self.decision_limit == 0 or 0.001 <= self.decision_limit < 1e6):
+            raise GinsimError(
+                f"--decision-limit {self.decision_limit:g}: must be 0 (none) or 0.001 s and more"
+            )
 
     def bots(self) -> list[Bot]:
         """Return the bots, as their files are now."""
@@ -111,6 +116,20 @@ class Plan:
         return not INTERPRETED and all(bot.jit for bot in self.bots())
 
 
+#: How many matches were forfeited, and the first, for each bot and reason of a matchup.
+Forfeits = tuple[tuple[int, Forfeit], ...]
+
+
+def both_forfeits(one: Forfeits, other: Forfeits) -> Forfeits:
+    """*one* and *other* added up."""
+    found: dict[tuple[int, str], tuple[int, Forfeit]] = {}
+    for count, first in (*one, *other):
+        key = first.failure.bot, first.failure.reason
+        known, earliest = found.get(key, (0, first))
+        found[key] = known + count, min(earliest, first)
+    return tuple(found[key] for key in sorted(found))
+
+
 @dataclass
 class Totals:
     """What a run has counted so far. Totals add up in any order."""
@@ -122,8 +141,8 @@ class Totals:
     #: Half matches of the first bot, summed over pairs, by 2 * matchup + leg; and their products.
     half_sums: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     half_products: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
-    #: First forfeit of each matchup: (pair, leg, round, seat that forfeited), or None.
-    forfeits: list[tuple[int, int, int, int] | None] = field(default_factory=list)
+    #: Forfeits of each matchup.
+    forfeits: list[Forfeits] = field(default_factory=list)
     #: Of one block only, not added up: the half matches themselves, int64 [matchup, pair, leg].
     halves: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
     #: Of one block only: digests of its pairs, int64 [matchup, pair].
@@ -140,7 +159,7 @@ class Totals:
             [0 for _ in matchups],
             np.zeros(2 * len(matchups), np.int64),
             np.zeros((2 * len(matchups), 2 * len(matchups)), np.int64),
-            [None for _ in matchups],
+            [() for _ in matchups],
         )
 
     def add(self, other: "Totals") -> None:
@@ -154,27 +173,13 @@ class Totals:
         self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
         self.half_sums += other.half_sums
         self.half_products += other.half_products
-        self.forfeits = [_earlier(a, b) for a, b in zip(self.forfeits, other.forfeits, strict=True)]
+        self.forfeits = [
+            both_forfeits(a, b) for a, b in zip(self.forfeits, other.forfeits, strict=True)
+        ]
 
     def digest(self) -> Digest:
         """Digest of all rows."""
         return sum(self.digests, Digest())
-
-
-Forfeited = tuple[int, int, int, int] | None
-
-
-def first_forfeit(rows: np.ndarray) -> Forfeited:
-    """Pair, leg, round and loser's seat of the first forfeit in *rows*, None if there is none."""
-    at = np.flatnonzero(rows["outcome"] == FORFEIT)
-    if len(at) == 0:
-        return None
-    row = rows[at[0]]
-    return int(row["pair"]), int(row["leg"]), int(row["round"]), 1 - int(row["winner"])
-
-
-def _earlier(first: Forfeited, second: Forfeited) -> Forfeited:
-    return min((found for found in (first, second) if found is not None), default=None)
 
 
 def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]) -> Totals:
@@ -195,7 +200,6 @@ def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.n
             pairs = np.unique(rows["pair"]) - first
             totals.pair_digests[at, pairs] = records.pair_digests(rows, name)
             totals.rows[at] += len(rows)
-            totals.forfeits[at] = _earlier(totals.forfeits[at], first_forfeit(rows))
         totals.by_matchup[at] = (tally_of(counters[0], turns), tally_of(counters[1], turns))
         for side, bot in enumerate((a, b)):
             by_bot[bot] += counters[side]
@@ -211,21 +215,50 @@ def play_block(plan: Plan, block: int, run: Path | None) -> Totals:
     bots, matchups = plan.bots(), plan.matchups()
     names = [bot.name for bot in bots]
     tables = []
+    forfeits: list[list[Forfeit]] = [[] for _ in matchups]
 
     def chunks(at: int) -> Iterator[np.ndarray]:
         a, b = matchups[at]
         first, end = plan.pairs_of(block)
         for rows in play_chunks(
-            (bots[a], bots[b]), plan.rules, plan.seed, first, end, mirrored=plan.mirrored
+            (bots[a], bots[b]),
+            plan.rules,
+            plan.seed,
+            first,
+            end,
+            mirrored=plan.mirrored,
+            limit=plan.decision_limit,
+            forfeits=forfeits[at],
         ):
             if run is not None:
                 tables.append(records.to_table(rows, names, a, b))
             yield rows
 
     totals = count_block(plan, block, chunks)
+    totals.forfeits = [both_forfeits((), tuple((1, one) for one in some)) for some in forfeits]
     if run is not None:
-        records.write_part(records.part_path(run, block), tables, totals.digest())
+        path = records.part_path(run, block)
+        records.write_part(path, tables, totals.digest(), forfeits_json(totals.forfeits))
     return totals
+
+
+def forfeits_json(forfeits: list[Forfeits]) -> list[Any]:
+    """*forfeits* as JSON, read by ``forfeits_of``."""
+    return [
+        [[count, *first[:3], *first.failure] for count, first in of_matchup]
+        for of_matchup in forfeits
+    ]
+
+
+def forfeits_of(stored: list[Any]) -> list[Forfeits]:
+    """Return the forfeits that ``forfeits_json`` wrote."""
+    return [
+        tuple(
+            (count, Forfeit(pair, leg, round_, Failure(*failure)))
+            for count, pair, leg, round_, *failure in of_matchup
+        )
+        for of_matchup in stored
+    ]
 
 
 def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
@@ -239,6 +272,7 @@ def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
         return None
     try:
         rows, stored = records.read_part(path, [bot.name for bot in plan.bots()])
+        forfeits = forfeits_of(records.part_forfeits(path))
     except GinsimError:
         return None
     due = np.arange(*plan.pairs_of(block))
@@ -247,6 +281,7 @@ def recount_block(plan: Plan, block: int, run: Path) -> Totals | None:
     ):
         return None
     totals = count_block(plan, block, lambda at: iter([rows[plan.matchups()[at]]]))
+    totals.forfeits = forfeits
     return totals if totals.digest() == stored else None
 
 
@@ -333,6 +368,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "seed": plan.seed,
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
+        "decision_limit": plan.decision_limit,
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -372,12 +408,13 @@ def plan_of(manifest: dict[str, Any], path: Path) -> Plan:
             tuple(str(bot["spec"]) for bot in manifest["bots"]),
             from_dict(manifest["rules"]),
             mirrored=manifest["mirrored"],
+            decision_limit=float(manifest["decision_limit"]),
             **whole,
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, GinsimError):
+            raise GinsimError(f"{path}: {error}") from None
         raise GinsimError(f"{path}: is no manifest of a run (at {error})") from None
-    except GinsimError as error:
-        raise GinsimError(f"{path}: {error}") from None
 
 
 def check_same(manifest: dict[str, Any], plan: Plan, path: Path) -> None:
