@@ -395,6 +395,60 @@ def verify(
 
 
 @app.command()
+def check(
+    bot: Annotated[str, typer.Argument(help="Bot, like mine.py:bot; see `ginsim bots`.")],
+    positions: Annotated[int, typer.Option(help="Positions to ask.")] = 4000,
+    pairs: Annotated[int, typer.Option(help="Pairs to watch against simple.")] = 20,
+    seed: Annotated[int, typer.Option(help="Names the positions.")] = 1,
+    rules: Annotated[
+        str | None, typer.Option("--rules", help="Only this preset; default: several.")
+    ] = None,
+    decision_limit: Annotated[float, typer.Option(help="Seconds a decision; 0: no limit.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Ask a bot thousands of positions: legal, deterministic, same compiled, blind. Exit 1 if not.
+
+    Also measures its time and how often it passes up gin.
+    """
+    announce_compiling()
+    from ginsim.check import ALL_RULES, report_lines
+    from ginsim.check import check as run_check
+    from ginsim.rules import preset
+
+    if positions < 1 or pairs < 1 or seed < 0 or decision_limit < 0:
+        raise GinsimError(
+            f"--positions {positions}, --pairs {pairs}, --seed {seed}, --decision-limit "
+            f"{decision_limit:g}: must be 1, 1, 0 and 0 or more"
+        )
+    if rules is not None:
+        preset(rules)
+    names = ALL_RULES if rules is None else (rules,)
+    report = run_check(bot, names, number=positions, seed=seed, pairs=pairs, limit=decision_limit)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print("\n".join(report_lines(report)))
+    if not report.kept:
+        raise typer.Exit(FAILED)
+
+
+@app.command("new-bot")
+def new_bot(
+    name: Annotated[str, typer.Argument(help="Name of the bot, and of the file NAME.py.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace the file if there is one.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write NAME.py, a commented bot to start from."""
+    from ginsim.new_bot import new_bot as write_bot
+
+    path = write_bot(name, overwrite=overwrite)
+    if as_json:
+        print_json({"file": str(path), "bot": f"{path}:bot"})
+    else:
+        print(f"{path} written; next: ginsim check {path}:bot, ginsim tournament {path}:bot simple")
+
+
+@app.command()
 def bots(as_json: Json = False) -> None:
     """List the built-in bots."""
     from ginsim.bots import built_in

@@ -126,7 +126,7 @@ class Guard:
             return self._fail(at, RAISED, told(error, bot), view)
         card = as_answer(reply)
         if card is None:
-            return self._fail(at, WRONG_TYPE, f"answered {_short(reply)}, which is no int", view)
+            return self._fail(at, WRONG_TYPE, f"answered {shown(reply)}, which is no int", view)
         if view.phase == DISCARD:
             self._check_card(at, view, card)
         return card
@@ -169,9 +169,10 @@ def told(error: BaseException, bot: Bot) -> str:
     return f"{words} ({file}, line {lines[-1]})" if lines else words
 
 
-def _short(reply: object) -> str:
+def shown(reply: object) -> str:
+    """*reply* as code, cut to 40 characters."""
     try:
-        shown = " ".join(repr(reply).split())
+        words = " ".join(repr(reply).split())
     except Exception:  # somebody's __repr__
         return f"a {type(reply).__name__}"
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return words if len(words) <= 40 else f"{words[:37]}..."
