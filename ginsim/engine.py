@@ -49,6 +49,14 @@ GAME = np.dtype(
         ("limit", np.int64),  # this round's knock limit
         ("key", np.int64),  # stream of the round's decisions
         ("traced", np.int64),  # steps recorded in the trace
+        # The open question, for who answers from elsewhere (lockstep):
+        ("phase", np.int64),  # as View.phase, or lockstep.OVER
+        ("seat", np.int64),  # who is asked, or who made the last turn
+        ("drawn", np.int64),  # card drawn this turn, NO_CARD before the draw
+        ("taken", np.int64),  # whether from the discard pile
+        ("legal", np.int64),  # at DISCARD: cards that may be thrown
+        ("exchanged", np.int64),  # cards swapped for drawn earlier this round, either way
+        ("kept", np.int64),  # deadwood when asked to go out, else -1
         # By seat:
         ("hand", np.int64, 2),
         ("known", np.int64, 2),  # cards taken from the pile and still held

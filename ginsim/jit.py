@@ -49,7 +49,7 @@ ENGINE = (
     *("bots", "guard", "match"),
 )
 #: Modules with kernels, and all that those import: what compiled code is made of.
-COMPILED = (*ENGINE, "tally")
+COMPILED = (*ENGINE, "lockstep", "tally")
 
 
 def engine_version() -> str:
