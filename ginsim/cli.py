@@ -498,22 +498,34 @@ def bench(
     rules: RulesName = "classic",
     seconds: Annotated[float, typer.Option(help="Seconds a measurement.")] = 1.0,
     jobs: Annotated[int, typer.Option(help="Compare with this many jobs; 1: only one.")] = 2,
+    env: Annotated[
+        int, typer.Option(metavar="TABLES", help="Measure ginsim.env with this many tables.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Measure rounds a second of each bot against itself."""
+    """Measure rounds a second of each bot against itself, or steps a second of ginsim.env."""
     announce_compiling()
     from ginsim.bench import bench as measure
+    from ginsim.bench import env_speed
     from ginsim.rules import resolve
+    from ginsim.tables import bench_table, env_table, print_tables
 
     if seconds <= 0 or jobs < 1:
         raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
+    if env < 0:
+        raise GinsimError(f"--env {env}: must be 1 or more tables")
+    if env:
+        steps = env_speed(env, seconds)
+        if as_json:
+            print_json(steps)
+        else:
+            print_tables(env_table(steps))
+        return
     found = measure(bots or [], resolve(rules), seconds, jobs)
     if as_json:
         print_json(found)
-        return
-    from ginsim.tables import bench_table, print_tables
-
-    print_tables(bench_table(found))
+    else:
+        print_tables(bench_table(found))
 
 
 baseline = typer.Typer(help="Pin what bots do, for `ginsim regress`.", rich_markup_mode=None)

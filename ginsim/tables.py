@@ -217,6 +217,16 @@ def bench_table(found: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+def env_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Steps a second of the vector environment."""
+    title = f"VectorGin, {found[0]['tables']:,} tables, random legal actions, one core"
+    table = _table(title, "observation", ["opponent", "steps/s"])
+    for row in found:
+        rival = row["opponent"] or "none: self-play"
+        table.add_row(row["observation"], rival, f"{row['steps_per_second']:,}")
+    return table
+
+
 class _Console(Console):
     """A console that leaves a closed pipe to the caller."""
 

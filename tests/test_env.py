@@ -20,6 +20,9 @@ from ginsim.view import BIG_GIN, DISCARD, DRAW, KNOCK, OFFER, View
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
+from gymnasium.vector import AutoresetMode, VectorEnv
+from pettingzoo.test import api_test, seed_test
+
 from ginsim.env import VectorGin, aec
 
 CLASSIC = preset("classic")
@@ -248,8 +251,6 @@ def test_the_flat_form_holds_the_same_numbers():
 @pytest.mark.parametrize("observation", ["planes", "flat"])
 @pytest.mark.parametrize("opponent", [None, "easy"])
 def test_it_follows_the_vector_api(observation, opponent):
-    from gymnasium.vector import AutoresetMode, VectorEnv
-
     def episode(copy: bool) -> list:
         env = VectorGin(5, observation=observation, opponent=opponent, copy=copy)
         assert isinstance(env, VectorEnv)
@@ -319,8 +320,6 @@ def test_random_actions_are_legal_and_each_as_likely():
 
 
 def test_pettingzoos_own_tests_pass():
-    from pettingzoo.test import api_test, seed_test
-
     with warnings.catch_warnings():
         # A mask beside the observation, as PettingZoo's own card games have it, makes it a
         # dict, which api_test mentions for every environment but those it knows by name.
@@ -328,7 +327,7 @@ def test_pettingzoos_own_tests_pass():
         warnings.filterwarnings("ignore", message="Observation space for each agent probably")
         api_test(aec(), num_cycles=300, verbose_progress=False)
         api_test(aec(rules="big-gin", overrides=["match_end=round"]), num_cycles=300)
-    seed_test(lambda: aec(), num_cycles=100)
+    seed_test(aec, num_cycles=100)
 
 
 def test_agents_get_the_points_and_they_sum_to_zero():
