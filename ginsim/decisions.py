@@ -51,7 +51,7 @@ class _Watch:
     def stand_in(self, bot: Bot, at: int) -> Bot:
         """*bot* with all it is asked noted."""
         draw, discard, knock = (self.asked(at, which) for which in range(3))
-        return replace(bot, draw=draw, discard=discard, knock=knock, jit=False)
+        return replace(bot, draw=draw, discard=discard, knock=knock, jit=False, batch=None)
 
 
 def watched(

@@ -91,6 +91,19 @@ NO_CARD = -1
 LAST_CARD = 51
 
 
+def records(dtype: np.dtype[Any], size: int, compiled: bool) -> Any:
+    """Zeroed records, with fields as attributes where plain Python is to read them."""
+    array = np.zeros(size, dtype)
+    return array if compiled else array.view(np.recarray)
+
+
+def rules_record(rules: Rules, compiled: bool = True) -> Any:
+    """*rules* as the record that kernels take."""
+    record = records(RULES, 1, compiled)
+    record[0] = tuple(rules)
+    return record[0]
+
+
 @kernel
 def note(trace: np.ndarray, game: Any, step: int, seat: int, card: int) -> None:
     """Append a step to *trace*, and NO_STEP behind it, while there is room for both."""

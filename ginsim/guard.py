@@ -103,7 +103,7 @@ class Guard:
         """*policies* of *bot*, number *at* of the two, under guard; one made here raises freely."""
         ours = bot.source == BUILT_IN
 
-        def guarded(function: Policy) -> Policy:
+        def under_guard(function: Policy) -> Policy:
             def asked(view: Any) -> int:
                 seen = as_ints(view)
                 if ours:
@@ -115,11 +115,11 @@ class Guard:
 
             return asked
 
-        return tuple(guarded(function) for function in policies)
+        return tuple(under_guard(function) for function in policies)
 
     def _answer(self, at: int, bot: Bot, function: Policy, view: View) -> int:
         try:
-            reply: object = self._timed(function, view)
+            reply: object = self.timed(function, view)
         except TooSlow:
             return self._fail(at, TOO_SLOW, f"no answer within {self.limit:g} s", view)
         except (Exception, SystemExit) as error:
@@ -131,7 +131,8 @@ class Guard:
             self._check_card(at, view, card)
         return card
 
-    def _timed(self, function: Policy, view: View) -> int:
+    def timed(self, function: Policy, view: View) -> Any:
+        """Answer of *function*; raises TooSlow when the limit is over."""
         if not self.limit:
             return function(view)
         try:

@@ -434,6 +434,22 @@ def observe(
 
 
 @kernel
+def observe_lines(
+    lines: np.ndarray, planes: np.ndarray, numbers: np.ndarray, masks: np.ndarray
+) -> None:
+    """Write the views that ``look`` wrote as *lines*: planes, numbers and legal actions."""
+    for at in range(len(lines)):
+        v = lines[at]
+        none = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        view = View(
+            v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
+            v[13], v[14], v[15], v[16], v[17], v[18], v[19], v[20], v[21], v[22], v[23], v[24],
+            v[25], v[26], none,
+        )  # fmt: skip
+        write_observation(view, planes[at], numbers[at], masks[at])
+
+
+@kernel
 def flatten(planes: np.ndarray, numbers: np.ndarray, out: np.ndarray) -> None:
     """Write observations as one line of numbers, mostly 0..1, a table: float32 [n, FLAT]."""
     size = planes.shape[1] * 52

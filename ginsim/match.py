@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ginsim import engine
+from ginsim.batch import play_batched
 from ginsim.bots import BUILT_IN, Bot
+from ginsim.engine import records, rules_record
 from ginsim.errors import GinsimError
 from ginsim.guard import Failure, Forfeit, Guard
 from ginsim.jit import INTERPRETED, plain
@@ -44,19 +46,6 @@ def _plain_play_pairs() -> PlayPairs:
             )
     play: PlayPairs = namespace["play_pairs"]
     return play
-
-
-def records(dtype: np.dtype[Any], size: int, compiled: bool) -> Any:
-    """Zeroed records, with fields as attributes where plain Python is to read them."""
-    array = np.zeros(size, dtype)
-    return array if compiled else array.view(np.recarray)
-
-
-def rules_record(rules: Rules, compiled: bool = True) -> Any:
-    """*rules* as the record that kernels take."""
-    record = records(engine.RULES, 1, compiled)
-    record[0] = tuple(rules)
-    return record[0]
 
 
 class Table:
@@ -167,8 +156,14 @@ def play_chunks(
     The arrays are views of one buffer: use each before asking for the next. *compiled*
     defaults to whether both bots can be; False plays both as plain Python. *decks* and *trace*
     as for engine.play_pairs. A plain bot from a file has *limit* seconds for a decision, 0 for
-    no limit. Why matches were forfeited is appended to *forfeits*.
+    no limit. Why matches were forfeited is appended to *forfeits*. A batch bot is asked in
+    batches, unless steps are traced or decks given.
     """
+    if compiled is None and decks is None and trace is None and any(bot.batch for bot in bots):
+        yield from play_batched(
+            bots, rules, seed, first, end, mirrored=mirrored, limit=limit, forfeits=forfeits
+        )
+        return
     table = Table(
         bots, rules, seed,
         mirrored=mirrored, compiled=compiled, decks=decks, trace=trace, limit=limit,

@@ -8,8 +8,8 @@ import numpy as np
 from ginsim import engine, lockstep
 from ginsim.bots import Bot, load
 from ginsim.cards import card_text
+from ginsim.engine import records, rules_record
 from ginsim.errors import GinsimError
-from ginsim.match import records, rules_record
 from ginsim.rows import ROW
 from ginsim.rules import Rules
 
