@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
+    "BatchBot": "ginsim.batch",
     "Bot": "ginsim.bots",
     "load": "ginsim.bots",
     "GinsimError": "ginsim.errors",

@@ -56,6 +56,38 @@ def speed(bot: Bot, rules: Rules, seconds: float, jobs: int, repeats: int = 3) -
     return found
 
 
+def env_speed(tables: int, seconds: float, repeats: int = 3) -> list[dict[str, Any]]:
+    """Steps a second of ``VectorGin`` with random legal actions: best of *repeats*.
+
+    A second of processor time, on the one core it uses.
+
+    For each form of observation, and both ways of play; drawing the actions is included.
+    """
+    from ginsim.env import VectorGin  # noqa: PLC0415 - needs an extra
+
+    found = []
+    for observation, copy in (("planes", False), ("planes", True), ("flat", False)):
+        for opponent in (None, "simple"):
+            env = VectorGin(tables, observation=observation, opponent=opponent, copy=copy)
+            seen, _ = env.reset(seed=SEED)
+            best, key = 0.0, 0
+            for _ in range(repeats + 1):  # the first compiles
+                start, steps = time.process_time(), 0
+                while steps == 0 or time.process_time() - start < seconds:
+                    seen, *_ = env.step(env.random_actions(seen, key))
+                    key, steps = key + 1, steps + tables
+                best = max(best, steps / (time.process_time() - start))
+            found.append(
+                {
+                    "observation": observation + (", copied" if copy else ""),
+                    "opponent": opponent,
+                    "tables": tables,
+                    "steps_per_second": round(best),
+                }
+            )
+    return found
+
+
 def bench(bots: list[str], rules: Rules, seconds: float, jobs: int) -> list[dict[str, Any]]:
     """``speed`` of each of *bots* (names), or of the built-in ones if there are none.
 

@@ -132,6 +132,10 @@ def tournament(
         str | None,
         typer.Option(metavar="LOW:HIGH", help="Two bots: stop once decided."),
     ] = None,
+    decision_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds a decision of a plain Python bot; 0: no limit. Default 10."),
+    ] = None,
     plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
     as_json: Json = False,
 ) -> None:
@@ -162,6 +166,8 @@ def tournament(
     test = Sprt.parse(sprt) if sprt else None
     where = Backend(backend, scheduler)
     if resume is not None:
+        if decision_limit is not None:
+            raise GinsimError("--resume takes the decision limit from the run: leave it out")
         run = place(resume)
         manifest = read_json(run / NAME)
         plan = plan_of(manifest, run / NAME)
@@ -187,6 +193,8 @@ def tournament(
         test, plan = sequential or (None, plan)
     else:
         plan = Plan(tuple(named), resolve(rules, rule or []), seed, pairs, mirror, block)
+        if decision_limit is not None:
+            plan = replace(plan, decision_limit=decision_limit)
         where.fitting(plan.compiled())
         run = place(out or f"results/{'-'.join(_file_name(n) for n in named)}-{_now()}")
         if test:
@@ -459,6 +467,60 @@ def verify(
 
 
 @app.command()
+def check(
+    bot: Annotated[str, typer.Argument(help="Bot, like mine.py:bot; see `ginsim bots`.")],
+    positions: Annotated[int, typer.Option(help="Positions to ask.")] = 4000,
+    pairs: Annotated[int, typer.Option(help="Pairs to watch against simple.")] = 20,
+    seed: Annotated[int, typer.Option(help="Names the positions.")] = 1,
+    rules: Annotated[
+        str | None, typer.Option("--rules", help="Only this preset; default: several.")
+    ] = None,
+    decision_limit: Annotated[float, typer.Option(help="Seconds a decision; 0: no limit.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Ask a bot thousands of positions: legal, deterministic, same compiled, blind. Exit 1 if not.
+
+    Also measures its time and how often it passes up gin.
+    """
+    announce_compiling()
+    from ginsim.check import ALL_RULES, report_lines
+    from ginsim.check import check as run_check
+    from ginsim.rules import preset
+
+    if positions < 1 or pairs < 1 or seed < 0 or decision_limit < 0:
+        raise GinsimError(
+            f"--positions {positions}, --pairs {pairs}, --seed {seed}, --decision-limit "
+            f"{decision_limit:g}: must be 1, 1, 0 and 0 or more"
+        )
+    if rules is not None:
+        preset(rules)
+    names = ALL_RULES if rules is None else (rules,)
+    report = run_check(bot, names, number=positions, seed=seed, pairs=pairs, limit=decision_limit)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print("\n".join(report_lines(report)))
+    if not report.kept:
+        raise typer.Exit(FAILED)
+
+
+@app.command("new-bot")
+def new_bot(
+    name: Annotated[str, typer.Argument(help="Name of the bot, and of the file NAME.py.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace the file if there is one.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write NAME.py, a commented bot to start from."""
+    from ginsim.new_bot import new_bot as write_bot
+
+    path = write_bot(name, overwrite=overwrite)
+    if as_json:
+        print_json({"file": str(path), "bot": f"{path}:bot"})
+    else:
+        print(f"{path} written; next: ginsim check {path}:bot, ginsim tournament {path}:bot simple")
+
+
+@app.command()
 def bots(as_json: Json = False) -> None:
     """List the built-in bots."""
     from ginsim.bots import built_in
@@ -511,29 +573,36 @@ def bench(
     peers: Annotated[
         bool, typer.Option("--peers", help="Compare with OpenSpiel and RLCard instead.")
     ] = False,
+    env: Annotated[
+        int, typer.Option(metavar="TABLES", help="Measure ginsim.env with this many tables.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Measure rounds a second of each bot against itself, or of other programs beside ginsim."""
+    """Measure rounds a second of each bot against itself, of other programs, or of ginsim.env."""
     announce_compiling()
     from ginsim.bench import bench as measure
+    from ginsim.bench import env_speed
     from ginsim.rules import resolve
+    from ginsim.tables import bench_table, env_table, peers_table, print_tables
 
     if seconds <= 0 or jobs < 1:
         raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
+    if env < 0:
+        raise GinsimError(f"--env {env}: must be 1 or more tables")
+    if peers and (bots or env):
+        raise GinsimError("--peers plays bots of its own: leave others and --env out")
     if peers:
         from ginsim.peers import compare
 
-        if bots:
-            raise GinsimError("--peers plays bots of its own: leave others out")
-        found = compare(seconds)
+        found, show = compare(seconds), peers_table
+    elif env:
+        found, show = env_speed(env, seconds), env_table
     else:
-        found = measure(bots or [], resolve(rules), seconds, jobs)
+        found, show = measure(bots or [], resolve(rules), seconds, jobs), bench_table
     if as_json:
         print_json(found)
-        return
-    from ginsim.tables import bench_table, peers_table, print_tables
-
-    print_tables(peers_table(found) if peers else bench_table(found))
+    else:
+        print_tables(show(found))
 
 
 @app.command()

@@ -129,26 +129,26 @@ def _merge(plan: Plan, run: Place, group: Sequence[Part]) -> None:
     merged = Part(records.part_path(run, first, last), first, last)
     digests: dict[int, records.Digest] = {}
 
-    def tables() -> Iterator[tuple[Any, records.Digest, str]]:
+    def stored() -> Iterator[records.Block]:
         for block, part in blocks.items():
-            table, stored, key = _whole(plan, run, part, block)
-            digests[block] = stored
-            yield table, stored, key
+            found = _whole(plan, run, part, block)
+            digests[block] = found.digest
+            yield found
 
-    records.write_merged(merged.path, tables())
-    for block, stored in digests.items():
-        if _whole(plan, run, merged, block)[1] != stored:
+    records.write_merged(merged.path, stored())
+    for block, digest in digests.items():
+        if _whole(plan, run, merged, block).digest != digest:
             raise GinsimError(f"{merged.path}: did not read back as written; nothing was removed")
     for part in group:
         places.remove(part.path)
 
 
-def _whole(plan: Plan, run: Place, part: Part, block: int) -> tuple[Any, records.Digest, str]:
+def _whole(plan: Plan, run: Place, part: Part, block: int) -> records.Block:
     """``records.read_block`` of a block whose rows have the digest stored with them."""
     try:
-        table, stored, key = records.read_block(part, block)
-        if _digest(plan, table) == stored:
-            return table, stored, key
+        found = records.read_block(part, block)
+        if _digest(plan, found.table) == found.digest:
+            return found
     except (GinsimError, ArrowException, ValueError, TypeError, KeyError):
         pass
     raise GinsimError(f"{part.path}: is torn; mend the run with `ginsim tournament --resume {run}`")

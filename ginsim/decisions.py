@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ginsim.bots import Bot
+from ginsim.guard import Forfeit, as_ints
 from ginsim.match import play_chunks
 from ginsim.melds import best_discards, deadwood
 from ginsim.rng import fold
@@ -26,12 +27,6 @@ class Decision(NamedTuple):
     round_: int
     view: View  #: of plain ints
     answer: int
-
-
-def as_ints(view: View) -> View:
-    """*view* with plain ints in place of NumPy's."""
-    *fields, knobs = view
-    return View._make([*(int(value) for value in fields), tuple(int(knob) for knob in knobs)])
 
 
 class _Watch:
@@ -56,13 +51,22 @@ class _Watch:
     def stand_in(self, bot: Bot, at: int) -> Bot:
         """*bot* with all it is asked noted."""
         draw, discard, knock = (self.asked(at, which) for which in range(3))
-        return replace(bot, draw=draw, discard=discard, knock=knock, jit=False)
+        return replace(bot, draw=draw, discard=discard, knock=knock, jit=False, batch=None)
 
 
 def watched(
-    bots: tuple[Bot, Bot], rules: Rules, seed: int, pairs: int, *, first: int = 0
+    bots: tuple[Bot, Bot],
+    rules: Rules,
+    seed: int,
+    pairs: int,
+    *,
+    first: int = 0,
+    limit: float = 0.0,
+    forfeits: list[Forfeit] | None = None,
 ) -> Iterator[Decision]:
     """Every decision of *pairs* mirrored pairs, in the order they were made.
+
+    *limit* and *forfeits* as for ``play_chunks``.
 
     >>> from ginsim.bots import load
     >>> from ginsim.rules import preset
@@ -75,7 +79,9 @@ def watched(
     stand_ins = (watch.stand_in(bots[0], 0), watch.stand_in(bots[1], 1))
     for pair in range(first, first + pairs):
         watch.noted.clear()
-        (rows,) = play_chunks(stand_ins, rules, seed, pair, pair + 1, compiled=False)
+        (rows,) = play_chunks(
+            stand_ins, rules, seed, pair, pair + 1, compiled=False, limit=limit, forfeits=forfeits
+        )
         places = iter(rows[["leg", "round"]].tolist())
         leg = round_ = 0
         for bot, view, answer in watch.noted:

@@ -1,7 +1,8 @@
 """The game itself: one turn, one round, one match, a block of pairs. Ints in, rows out.
 
 The engine knows no bot: it is passed six functions of a view, three a bot, and asks them.
-All that changes during a match stands in one GAME record, made by the shell and reused.
+All that changes during a match stands in one GAME record, made by the shell and reused. What
+may be done and what it does are kernels of their own, which ``lockstep`` plays by as well.
 """
 
 from typing import Any
@@ -49,6 +50,14 @@ GAME = np.dtype(
         ("limit", np.int64),  # this round's knock limit
         ("key", np.int64),  # stream of the round's decisions
         ("traced", np.int64),  # steps recorded in the trace
+        # The open question, for who answers from elsewhere (lockstep):
+        ("phase", np.int64),  # as View.phase, or lockstep.OVER
+        ("seat", np.int64),  # who is asked, or who made the last turn
+        ("drawn", np.int64),  # card drawn this turn, NO_CARD before the draw
+        ("taken", np.int64),  # whether from the discard pile
+        ("legal", np.int64),  # at DISCARD: cards that may be thrown
+        ("exchanged", np.int64),  # cards swapped for drawn earlier this round, either way
+        ("kept", np.int64),  # deadwood when asked to go out, else -1
         # By seat:
         ("hand", np.int64, 2),
         ("known", np.int64, 2),  # cards taken from the pile and still held
@@ -69,8 +78,11 @@ GAME_TYPE, RULES_TYPE = from_dtype(GAME), from_dtype(RULES)
 PLAYING, KNOCKED, WENT_BIG, ILLEGAL = 0, 1, 2, 3
 
 # Steps of a trace, each a row (step, seat, card).
-PASS, TAKE, STOCK_DRAW, THROW, KNOCK_THROW, DECLARE_BIG, REFUSED_THROW, DEAL = range(8)
+PASS, TAKE, STOCK_DRAW, THROW, KNOCK_THROW, DECLARE_BIG, REFUSED_THROW, DEAL, GAVE_UP = range(9)
 NO_STEP = -1
+
+#: An answer, to any question, that gives up the match: for a bot that has none.
+GIVE_UP = -(1 << 62)
 
 # Labels below a round's key, and a round number that no match reaches.
 DEAL_LABEL, DECISION_LABEL = 0, 1
@@ -78,6 +90,19 @@ FIRST_STARTER_LABEL = 1 << 40
 
 NO_CARD = -1
 LAST_CARD = 51
+
+
+def records(dtype: np.dtype[Any], size: int, compiled: bool) -> Any:
+    """Zeroed records, with fields as attributes where plain Python is to read them."""
+    array = np.zeros(size, dtype)
+    return array if compiled else array.view(np.recarray)
+
+
+def rules_record(rules: Rules, compiled: bool = True) -> Any:
+    """*rules* as the record that kernels take."""
+    record = records(RULES, 1, compiled)
+    record[0] = tuple(rules)
+    return record[0]
 
 
 @kernel
@@ -190,12 +215,18 @@ def see(
 
 
 @kernel
-def wants_upcard(draw: Policy, rules: Any, game: Any, seat: int, phase: int) -> bool:
-    """Ask *seat* whether it takes the upcard; a card left lying is noted as refused."""
-    if draw(see(rules, game, seat, phase, NO_CARD, 0, 0, -1)):
-        return True
+def gave_up(game: Any, trace: np.ndarray, seat: int, phase: int, reply: int) -> bool:
+    """Whether *reply* gives up the match; if so it is noted, with the phase for a card."""
+    if reply != GIVE_UP:
+        return False
+    note(trace, game, GAVE_UP, seat, phase)
+    return True
+
+
+@kernel
+def leave_upcard(game: Any, seat: int) -> None:
+    """Note the upcard as one that *seat* left lying."""
     game.refused[seat] |= 1 << game.upcard
-    return False
 
 
 @kernel
@@ -227,6 +258,33 @@ def throw(game: Any, seat: int, drawn: int, card: int) -> None:
 
 
 @kernel
+def may_go_big(rules: Any, game: Any, seat: int) -> bool:
+    """Whether *seat* holds eleven cards that it may declare as big gin."""
+    return bool(rules.big_gin and deadwood(game.hand[seat]) == 0)
+
+
+@kernel
+def legal_discards(rules: Any, game: Any, seat: int, drawn: int, taken: bool) -> int:
+    """Cards that *seat* may throw, *drawn* having been *taken* from the pile or not."""
+    legal = game.hand[seat]
+    if taken and not rules.discard_taken:
+        legal &= ~(1 << drawn)
+    return int64(legal)
+
+
+@kernel
+def is_card_of(cards: int, card: int) -> bool:
+    """Whether *card*, any int, is a card and one of *cards*."""
+    return 0 <= card <= LAST_CARD and bool(cards >> card & 1)
+
+
+@kernel
+def may_knock(rules: Any, game: Any, kept: int, card: int, drawn: int, taken: bool) -> bool:
+    """Whether one may knock by throwing *card*, being left with *kept* deadwood."""
+    return kept <= game.limit and bool(rules.knock_taken or not taken or card != drawn)
+
+
+@kernel
 def finish_turn(
     discard: Policy,
     knock: Policy,
@@ -238,28 +296,41 @@ def finish_turn(
     taken: bool,
 ) -> int:
     """Play a turn on once *drawn* is in hand: big gin, discard, knock. Returns a status."""
-    may_go_big = rules.big_gin and deadwood(game.hand[seat]) == 0
-    if may_go_big and knock(see(rules, game, seat, BIG_GIN, drawn, 0, 0, 0)):
-        note(trace, game, DECLARE_BIG, seat, NO_CARD)
-        return WENT_BIG
+    if may_go_big(rules, game, seat):
+        reply = knock(see(rules, game, seat, BIG_GIN, drawn, 0, 0, 0))
+        if gave_up(game, trace, seat, BIG_GIN, reply):
+            return ILLEGAL
+        if reply:
+            note(trace, game, DECLARE_BIG, seat, NO_CARD)
+            return WENT_BIG
 
-    legal = game.hand[seat]
-    if taken and not rules.discard_taken:
-        legal &= ~(1 << drawn)
+    legal = legal_discards(rules, game, seat, drawn, taken)
     swapped = game.swapped[seat, drawn]
     card = discard(see(rules, game, seat, DISCARD, drawn, legal, swapped, -1))
-    if card < 0 or card > LAST_CARD or not legal >> card & 1:
-        note(trace, game, REFUSED_THROW, seat, card)
+    if not is_card_of(legal, card):
+        if not gave_up(game, trace, seat, DISCARD, card):
+            note(trace, game, REFUSED_THROW, seat, card)
         return ILLEGAL
     throw(game, seat, drawn, card)
 
     kept = deadwood(game.hand[seat])
-    may_knock = kept <= game.limit and (rules.knock_taken or not taken or card != drawn)
-    if may_knock and knock(see(rules, game, seat, KNOCK, drawn, 0, swapped, kept)):
-        note(trace, game, KNOCK_THROW, seat, card)
-        return KNOCKED
+    if may_knock(rules, game, kept, card, drawn, taken):
+        reply = knock(see(rules, game, seat, KNOCK, drawn, 0, swapped, kept))
+        if gave_up(game, trace, seat, KNOCK, reply):
+            return ILLEGAL
+        if reply:
+            note(trace, game, KNOCK_THROW, seat, card)
+            return KNOCKED
     note(trace, game, THROW, seat, card)
     return PLAYING
+
+
+@kernel
+def turn_ends_round(rules: Any, game: Any, status: int) -> bool:
+    """Whether the round is over after a turn that came to *status*."""
+    return bool(
+        status != PLAYING or stock(game) <= rules.stock_end or game.turn >= rules.turn_limit
+    )
 
 
 @kernel
@@ -326,21 +397,32 @@ def record_end(rules: Any, game: Any, seat: int, status: int, row: Any) -> None:
 
 
 @kernel
+def begin_round(rules: Any, game: Any, trace: np.ndarray, row: Any) -> None:
+    """Deal game.deck, game.starter's cards first, and open *row*."""
+    deal(game, game.starter)
+    game.limit = knock_limit(rules, game.deck[20] % 13)
+    record_open(game, row)
+    note(trace, game, DEAL, game.starter, game.upcard)
+
+
+@kernel
 def offer_upcard(
     draw0: Policy, draw1: Policy, rules: Any, game: Any, trace: np.ndarray
-) -> tuple[int, bool]:
+) -> tuple[int, int]:
     """Offer the first upcard to the starter, then to the dealer.
 
-    Returns who makes the first turn, and whether with the upcard (else from the stock).
+    Returns who makes the first turn and how: the answer to the offer, 0 if both passed.
     """
     seat = game.starter
     for _ in range(2):
         draw = draw0 if seat == 0 else draw1
-        if wants_upcard(draw, rules, game, seat, OFFER):
-            return seat, True
+        reply = draw(see(rules, game, seat, OFFER, NO_CARD, 0, 0, -1))
+        if gave_up(game, trace, seat, OFFER, reply) or reply:
+            return seat, reply
+        leave_upcard(game, seat)
         note(trace, game, PASS, seat, game.upcard)
         seat = 1 - seat
-    return seat, False
+    return seat, 0
 
 
 @kernel
@@ -353,34 +435,35 @@ def play_round(
     knock1: Policy,
     rules: Any,
     game: Any,
-    starter: int,
     trace: np.ndarray,
     row: Any,
 ) -> None:
-    """Play one round from game.deck to its end and write it into *row*.
+    """Play the round that was begun to its end and write it into *row*.
 
     The six functions belong to seats 0 and 1; so do game.knobs and the scores before the
     round, in game.score. game.key is the stream of the bots' decisions.
     """
-    deal(game, starter)
-    game.limit = knock_limit(rules, game.deck[20] % 13)
-    record_open(game, row)
-    note(trace, game, DEAL, starter, game.upcard)
-    seat, ask, take = starter, True, False
+    seat, ask, reply, status = game.starter, True, 0, PLAYING
     if rules.upcard == UPCARD_OFFERED:
-        seat, take = offer_upcard(draw0, draw1, rules, game, trace)
+        seat, reply = offer_upcard(draw0, draw1, rules, game, trace)
         ask = False
     while True:
         draw, discard, knock = draw1, discard1, knock1
         if seat == 0:
             draw, discard, knock = draw0, discard0, knock0
         if ask:
-            take = wants_upcard(draw, rules, game, seat, DRAW)
+            reply = draw(see(rules, game, seat, DRAW, NO_CARD, 0, 0, -1))
+            if not gave_up(game, trace, seat, DRAW, reply) and not reply:
+                leave_upcard(game, seat)
         ask = True
-        card = draw_card(game, trace, seat, take)
-        status = finish_turn(discard, knock, rules, game, trace, seat, card, take)
+        if reply == GIVE_UP:
+            status = ILLEGAL
+            break
+        taken = reply != 0
+        card = draw_card(game, trace, seat, taken)
+        status = finish_turn(discard, knock, rules, game, trace, seat, card, taken)
         game.turn += 1
-        if status != PLAYING or stock(game) <= rules.stock_end or game.turn >= rules.turn_limit:
+        if turn_ends_round(rules, game, status):
             break
         seat = 1 - seat
     record_end(rules, game, seat, status, row)
@@ -413,6 +496,55 @@ def first_starter(rules: Any, seed: int, pair: int) -> int:
 
 
 @kernel
+def open_match(rules: Any, game: Any, seed: int, pair: int) -> None:
+    """Begin a match: no points, and who starts the first round."""
+    game.score[0] = game.score[1] = 0
+    game.traced = 0
+    game.starter = first_starter(rules, seed, pair)
+
+
+@kernel
+def open_round(
+    rules: Any,
+    game: Any,
+    seed: int,
+    pair: int,
+    round_: int,
+    decks: np.ndarray,
+    trace: np.ndarray,
+    row: Any,
+) -> None:
+    """Deal round number *round_* of the match that stands in *game*, and open its *row*."""
+    key = stream(seed, pair, round_)
+    if round_ < len(decks):
+        for at in range(52):
+            game.deck[at] = decks[round_, at]
+    else:
+        shuffle(fold(key, DEAL_LABEL), game.deck)
+    # Folding can be undone; with the key itself mixed in it cannot, so that no bot can work back
+    # from its random stream to the deal.
+    game.key = fold(key, DECISION_LABEL) ^ key
+    begin_round(rules, game, trace, row)
+
+
+@kernel
+def close_round(rules: Any, game: Any, rounds: int, row: Any) -> bool:
+    """Count the points of *row*, the last of *rounds* rounds; returns whether the match is over.
+
+    If it is not, game.starter is who starts the next round.
+    """
+    if row.outcome == FORFEIT:
+        return True
+    scored = row.points > 0
+    if scored:
+        game.score[row.winner] += row.points
+    if match_over(rules, game, scored, rounds):
+        return True
+    game.starter = next_starter(rules, game.starter, scored, row.winner)
+    return False
+
+
+@kernel
 def play_match(
     draw0: Policy,
     discard0: Policy,
@@ -434,34 +566,16 @@ def play_match(
     Decisions are keyed by seat, not by leg: with the bots swapped, seat 0 still draws the
     same random numbers, so two copies of one bot play both legs alike and sum to zero.
     """
-    game.score[0] = game.score[1] = 0
-    game.traced = 0
-    starter = first_starter(rules, seed, pair)
+    open_match(rules, game, seed, pair)
     rounds = 0
     while True:
         row = rows[rounds]
-        key = stream(seed, pair, rounds)
-        if rounds < len(decks):
-            for at in range(52):
-                game.deck[at] = decks[rounds, at]
-        else:
-            shuffle(fold(key, DEAL_LABEL), game.deck)
-        # Folding can be undone; with the key itself mixed in it cannot, so that no bot can work
-        # back from its random stream to the deal.
-        game.key = fold(key, DECISION_LABEL) ^ key
         row.pair, row.leg, row.round = pair, leg, rounds
-        play_round(
-            draw0, discard0, knock0, draw1, discard1, knock1, rules, game, starter, trace, row
-        )
+        open_round(rules, game, seed, pair, rounds, decks, trace, row)
+        play_round(draw0, discard0, knock0, draw1, discard1, knock1, rules, game, trace, row)
         rounds += 1
-        if row.outcome == FORFEIT:
+        if close_round(rules, game, rounds, row):
             return rounds
-        scored = row.points > 0
-        if scored:
-            game.score[row.winner] += row.points
-        if match_over(rules, game, scored, rounds):
-            return rounds
-        starter = next_starter(rules, starter, scored, row.winner)
 
 
 @kernel

@@ -46,7 +46,7 @@ def source_hash(modules: Collection[str], suffixes: Collection[str] = (".py",)) 
 #: What decides rows: the modules up to match (and the table of levels).
 ENGINE = (
     *("errors", "jit", "cards", "rng", "rules", "melds", "view", "scoring", "rows", "engine"),
-    *("bots", "match"),
+    *("bots", "guard", "lockstep", "batch", "match"),
 )
 #: Modules with kernels, and all that those import: what compiled code is made of.
 COMPILED = (*ENGINE, "tally")

@@ -228,15 +228,33 @@ def read_json(path: Place) -> dict[str, Any]:
 
 #: Metadata of a part: digests of its blocks (hex, in order), and the key of the run it is of.
 _DIGESTS, _RUN_KEY = b"ginsim.digests", b"ginsim.run"
+#: And why matches of each block were forfeited, as JSON, which rows do not say.
+_FORFEITS = b"ginsim.forfeits"
 
 
-def write_part(path: Place, tables: Iterable[pa.Table], part_digest: Digest, key: str = "") -> None:
+class Block(NamedTuple):
+    """What a part holds of one block."""
+
+    table: pa.Table
+    digest: Digest
+    key: str  #: of the run that the rows are of
+    forfeits: Any  #: why matches were forfeited, as JSON
+
+
+def write_part(
+    path: Place,
+    tables: Iterable[pa.Table],
+    part_digest: Digest,
+    key: str = "",
+    forfeits: Sequence[Any] = (),
+) -> None:
     """Write one block's rounds as Parquet (zstd), whole or not at all, with its digest.
 
-    *key* names the run that the rows are of.
+    *key* names the run that the rows are of; *forfeits* (JSON) says why matches were forfeited.
     """
     table = pa.concat_tables(tables)
-    table = table.replace_schema_metadata({_DIGESTS: str(part_digest), _RUN_KEY: key})
+    metadata = {_DIGESTS: str(part_digest), _RUN_KEY: key, _FORFEITS: json.dumps([forfeits])}
+    table = table.replace_schema_metadata(metadata)
     size = max(1, len(table))  # a block is one row group
     places.write_whole(
         path,
@@ -246,19 +264,23 @@ def write_part(path: Place, tables: Iterable[pa.Table], part_digest: Digest, key
     )
 
 
-def write_merged(path: Place, blocks: Iterable[tuple[pa.Table, Digest, str]]) -> None:
-    """Write several blocks (rounds, digest, run key) into one part, a row group each.
+def write_merged(path: Place, blocks: Iterable[Block]) -> None:
+    """Write several blocks of one run into one part, a row group each.
 
     Written whole or not at all, and never more than one block in memory.
     """
 
     def write(temporary: Path) -> None:
-        digests, key = [], ""
+        digests, forfeits, key = [], [], ""
         with pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
-            for table, block_digest, key in blocks:  # noqa: B007 - one run, one key
-                writer.write_table(table, row_group_size=max(1, len(table)))
-                digests.append(str(block_digest))
-            writer.add_key_value_metadata({_DIGESTS: " ".join(digests), _RUN_KEY: key})
+            for block in blocks:
+                writer.write_table(block.table, row_group_size=max(1, len(block.table)))
+                digests.append(str(block.digest))
+                forfeits.append(block.forfeits)
+                key = block.key
+            writer.add_key_value_metadata(
+                {_DIGESTS: " ".join(digests), _RUN_KEY: key, _FORFEITS: json.dumps(forfeits)}
+            )
 
     places.write_whole(path, write)
 
@@ -284,9 +306,9 @@ def read_part(
 
     Raises GinsimError if the file is torn or is no part of such a run.
     """
-    table, stored, _ = read_block(Part(path, 0, 0), 0, most)
+    found = read_block(Part(path, 0, 0), 0, most)
     try:
-        return from_table(table, bots), stored
+        return from_table(found.table, bots), found.digest
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise _torn(path, error) from None
 
@@ -295,8 +317,8 @@ def _torn(path: Place, error: BaseException) -> GinsimError:
     return GinsimError(f"{path}: is no whole part of this run ({places.reason(error)})")
 
 
-def read_block(part: Part, block: int, most: int | None = None) -> tuple[pa.Table, Digest, str]:
-    """Rounds of one block of *part*, their stored digest and the key of the run they are of.
+def read_block(part: Part, block: int, most: int | None = None) -> Block:
+    """What *part* holds of one block: its rounds and what was stored with them.
 
     Raises GinsimError if the file is torn, or claims more than *most* rows for the block.
     """
@@ -315,12 +337,16 @@ def read_block(part: Part, block: int, most: int | None = None) -> tuple[pa.Tabl
             if parquet.schema_arrow.names != SCHEMA.names:
                 raise ValueError("other columns")
             table = parquet.read_row_group(at).cast(SCHEMA)
-            return table, Digest.parse(digests[at].decode()), metadata[_RUN_KEY].decode()
+            forfeits = json.loads(metadata[_FORFEITS])
+            if not isinstance(forfeits, list) or len(forfeits) != len(digests):
+                raise ValueError("forfeits of other blocks")
+            stored = Digest.parse(digests[at].decode())
+            return Block(table, stored, metadata[_RUN_KEY].decode(), forfeits[at])
     except GinsimError:
         raise
     except OSError as error:
         raise _torn(part.path, error) from None
-    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+    except (pa.ArrowException, KeyError, TypeError, ValueError, RecursionError) as error:
         raise _torn(part.path, error) from None
     except Exception as error:
         if places.is_local(part.path):
@@ -429,7 +455,7 @@ def iter_rounds(run: str | Place, columns: Sequence[str] | None = None) -> Itera
         raise GinsimError(f"{run}: is no run folder (there is nothing in its rounds/)")
     for part in parts:
         for block in range(part.first, part.last + 1):
-            table, _, _ = read_block(part, block)
+            table = read_block(part, block).table
             if columns:
                 table = table.select(list(columns))
             yield table.unify_dictionaries().to_pandas()

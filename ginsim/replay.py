@@ -15,7 +15,8 @@ from ginsim import engine, records
 from ginsim.bots import Bot
 from ginsim.cards import Card, Hand, card_text, hand_of, parse, text
 from ginsim.errors import GinsimError
-from ginsim.match import play_chunks
+from ginsim.guard import DECISION_LIMIT, Forfeit
+from ginsim.match import explained, play_chunks
 from ginsim.melds import deadwood
 from ginsim.places import Place
 from ginsim.rng import fold, shuffle, stream
@@ -24,6 +25,7 @@ from ginsim.rules import Rules, to_dict
 from ginsim.scoring import OUTCOMES
 from ginsim.showdown import best_melds, card_list, lay_off_order, melds_of
 from ginsim.tournament import MANIFEST, Plan, check_same, parts_by_block, plan_of
+from ginsim.view import DRAW, OFFER
 
 _FIRST_TRACE = 1 << 14
 
@@ -45,13 +47,24 @@ def deck_of(seed: int, pair: int, round_: int) -> list[Card]:
 
 
 def traced_match(
-    bots: tuple[Bot, Bot], rules: Rules, seed: int, pair: int, leg: int
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Rows of one match and, a round each, its steps: int64 [n, 3] of (step, seat, card)."""
+    bots: tuple[Bot, Bot], rules: Rules, seed: int, pair: int, leg: int, limit: float = 0.0
+) -> tuple[np.ndarray, list[np.ndarray], list[Forfeit]]:
+    """Rows of one match, its steps a round, int64 [n, 3] of (step, seat, card), its forfeit."""
     size = _FIRST_TRACE
     while True:
         trace = np.full((size, 3), engine.NO_STEP, dtype=np.int64)
-        chunks = play_chunks(bots, rules, seed, pair, pair + 1, mirrored=leg == 1, trace=trace)
+        forfeits: list[Forfeit] = []
+        chunks = play_chunks(
+            bots,
+            rules,
+            seed,
+            pair,
+            pair + 1,
+            mirrored=leg == 1,
+            trace=trace,
+            limit=limit,
+            forfeits=forfeits,
+        )
         rows = np.concatenate([np.array(chunk) for chunk in chunks])
         used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
         if used + 2 < size:  # a full trace may lack steps
@@ -59,7 +72,8 @@ def traced_match(
         size *= 8
     steps = trace[:used]
     starts = np.flatnonzero(steps[:, 0] == engine.DEAL)
-    return rows[rows["leg"] == leg], np.split(steps, starts)[1:]
+    own = [explained(bots, rules, seed, one) for one in forfeits if one.leg == leg]
+    return rows[rows["leg"] == leg], np.split(steps, starts)[1:], own
 
 
 def rebuild(
@@ -80,6 +94,10 @@ def rebuild(
         elif step == engine.REFUSED_THROW:
             turns[-1]["illegal"] = card_text(card) if 0 <= card <= engine.LAST_CARD else card
             turns[-1] |= _hand_state(hands[seat])
+        elif step == engine.GAVE_UP:
+            if card in (OFFER, DRAW):
+                turns.append({"turn": None, "seat": seat, "action": "give_up", "card": None})
+            turns[-1] |= _hand_state(hands[seat]) | {"out": "give_up"}
         elif step in (engine.THROW, engine.KNOCK_THROW, engine.DECLARE_BIG):
             if step != engine.DECLARE_BIG:
                 hands[seat] &= ~(1 << card)
@@ -101,13 +119,20 @@ def _hand_state(hand: Hand) -> dict[str, Any]:
     }
 
 
-def replay(bots: tuple[Bot, Bot], rules: Rules, seed: int, where: Where) -> dict[str, Any]:
+def replay(
+    bots: tuple[Bot, Bot],
+    rules: Rules,
+    seed: int,
+    where: Where,
+    limit: float = DECISION_LIMIT,
+) -> dict[str, Any]:
     """One round as JSON: who, the deck, both hands, every turn, the settlement, the row.
 
-    ``deck`` is in draw order, the starter's cards at 0, 2, .. 18. Raises GinsimError if the
-    match has no such round.
+    ``deck`` is in draw order, the starter's cards at 0, 2, .. 18. A plain bot has *limit*
+    seconds for a decision, as in a tournament. Raises GinsimError if the match has no such
+    round.
     """
-    rows, rounds = traced_match(bots, rules, seed, where.pair, where.leg)
+    rows, rounds, forfeits = traced_match(bots, rules, seed, where.pair, where.leg, limit)
     if not 0 <= where.round_ < len(rows):
         raise GinsimError(
             f"--round {where.round_}: pair {where.pair}, leg {where.leg} has rounds "
@@ -121,6 +146,7 @@ def replay(bots: tuple[Bot, Bot], rules: Rules, seed: int, where: Where) -> dict
     for turn in turns:
         turn["bot"] = names[turn["seat"]]
     scores = [int(row["score_before_0"]), int(row["score_before_1"])]
+    end = _end(row, hands)
     record = {
         "rules": to_dict(rules),
         "seed": seed,
@@ -135,10 +161,13 @@ def replay(bots: tuple[Bot, Bot], rules: Rules, seed: int, where: Where) -> dict
         "upcard": card_text(deck[20]),
         "turns": turns,
         "hands": [card_list(hand) for hand in hands],
-        "end": _end(row, hands),
+        "end": end,
         "scores_after": _scores_after(row, scores),
         "row": {name: int(row[name]) for name in row.dtype.names or ()},
     }
+    if end["outcome"] == "forfeit" and forfeits:
+        failure = forfeits[0].failure
+        end |= {"reason": failure.reason, "what": failure.what, "asked": failure.asked}
     return record | {"finished": finished(record)}
 
 
@@ -179,7 +208,8 @@ def _actions(turns: Sequence[Mapping[str, Any]]) -> list[str]:
     """Actions of a round: pass, or take or draw and then the card thrown (or big_gin)."""
     actions: list[str] = []
     for turn in turns:
-        actions.append(turn["action"])
+        if turn["action"] != "give_up":
+            actions.append(turn["action"])
         if "throw" in turn:
             actions.append(turn["throw"])
         elif turn.get("out") == "big_gin":
@@ -224,7 +254,7 @@ def logged_row(run: Place, plan: Plan, matchup: str, where: Where) -> dict[str, 
         path = records.part_path(run, block)
         raise GinsimError(f"{path}: is missing; finish the run with --resume {run}")
     try:
-        table, _, _ = records.read_block(part, block)
+        table = records.read_block(part, block).table
     except GinsimError:
         raise GinsimError(f"{part.path}: is torn; play it again with --resume {run}") from None
     table = table.filter(
@@ -263,13 +293,14 @@ def replay_logged(run: Place, matchup: str | None, where: Where) -> dict[str, An
         )
     a, b = plan.matchups()[at]
     bots = plan.bots()
-    record = replay((bots[a], bots[b]), plan.rules, plan.seed, where)
+    record = replay((bots[a], bots[b]), plan.rules, plan.seed, where, plan.decision_limit)
     logged = logged_row(run, plan, plan.matchup_names()[at], where)
     if logged != record["row"]:
         odd = next(name for name in logged if logged[name] != record["row"][name])
         raise GinsimError(
             f"{run}: {where} has {odd} {logged[odd]} in the log and {record['row'][odd]} in "
-            "the replay: the log was not written by this engine and these bots"
+            "the replay: the log was not written by this engine and these bots, or one of them "
+            "is not deterministic or was too slow (see --decision-limit)"
         )
     return record
 
@@ -302,11 +333,15 @@ def _turn_line(turn: Mapping[str, Any], width: int) -> str:
     """One turn: number, who, drawn from where, thrown, the hand after, its deadwood."""
     if turn["action"] == "pass":
         return f"    {turn['bot']:<{width}}  passes {turn['card']}"
+    if turn["action"] == "give_up":
+        return f"    {turn['bot']:<{width}}  has no answer"
     verb = "takes" if turn["action"] == "take" else "draws"
     line = f"{turn['turn']:>3} {turn['bot']:<{width}}  {verb} {turn['card']}"
     if "illegal" in turn:
         return f"{line}, throws {turn['illegal']}, which is not legal"
-    if "throw" in turn:
+    if turn.get("out") == "give_up" and "throw" not in turn:
+        line += ", has no answer"
+    elif "throw" in turn:
         line += f", {'knocks with' if turn.get('out') else 'throws'} {turn['throw']}"
     else:
         line += ", big gin"
@@ -320,7 +355,10 @@ def _end_lines(record: Mapping[str, Any]) -> list[str]:
         why = {"stock": "the stock ran out", "turn_limit": "the turn limit was reached"}
         return [f"dead hand: {why[end['dead_reason']]}"]
     if end["outcome"] == "forfeit":
-        return [f"{seats[1 - end['winner']]} forfeits the match to {seats[end['winner']]}"]
+        lines = [f"{seats[1 - end['winner']]} forfeits the match to {seats[end['winner']]}"]
+        if end.get("what"):
+            lines += [f"{end['reason']}: {end['what']}, asked for {end['asked']}"]
+        return lines
     knocker, defender = seats[end["knocker"]], seats[1 - end["knocker"]]
     spread = " ".join(f"[{meld}]" for meld in end["spread"])
     lines = [f"{knocker} lays down {spread or 'no meld'}, {end['knocker_deadwood']} deadwood"]

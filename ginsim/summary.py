@@ -1,6 +1,7 @@
 """What a run found, as plain JSON: rates with intervals, and the counts behind the plots.
 
-A summary depends only on the rows, so two runs with one digest have the same summary.
+A summary depends only on the rows and on why matches were forfeited, so two runs with one
+digest have the same summary (but that being too slow depends on the clock).
 """
 
 import math
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ginsim.match import explained
 from ginsim.ratings import bradley_terry
 from ginsim.rules import describe
 from ginsim.stats import METRICS, Rate, rate, undercut_by_deadwood
@@ -67,16 +69,30 @@ def bot_json(name: str, tally: Tally) -> dict[str, Any]:
     }
 
 
-def _forfeits(plan: Plan, totals: Totals, names: list[str]) -> list[dict[str, Any]]:
-    """First forfeit of each matchup that had one: who, and where."""
-    found = []
-    for matchup, name, first in zip(
+def _forfeits(plan: Plan, totals: Totals) -> list[dict[str, Any]]:
+    """For each matchup, bot and reason: how many matches were forfeited, and the first."""
+    bots, found = plan.bots(), []
+    for (a, b), name, forfeits in zip(
         plan.matchups(), plan.matchup_names(), totals.forfeits, strict=True
     ):
-        if first is not None:
-            pair, leg, round_, seat = first
-            bot = names[matchup[seat ^ leg]]
-            found.append({"matchup": name, "bot": bot, "pair": pair, "leg": leg, "round": round_})
+        both = bots[a], bots[b]
+        for count, first in forfeits:
+            pair, leg, round_, failure = explained(both, plan.rules, plan.seed, first)
+            found.append(
+                {
+                    "matchup": name,
+                    "bot": both[failure.bot].name,
+                    "reason": failure.reason,
+                    "count": count,
+                    "pair": pair,
+                    "leg": leg,
+                    "round": round_,
+                    "turn": failure.turn + 1 if failure.turn >= 0 else None,
+                    "what": failure.what,
+                    "asked": failure.asked,
+                    "hand": failure.hand,
+                }
+            )
     return found
 
 
@@ -115,7 +131,7 @@ def summary_of(plan: Plan, totals: Totals) -> dict[str, Any]:
         "digest": str(totals.digest()),
         "bots": [bot_json(name, tally) for name, tally in zip(names, totals.by_bot, strict=True)],
         "matchups": matchups,
-        "first_forfeits": _forfeits(plan, totals, names),
+        "first_forfeits": _forfeits(plan, totals),
         "ratings": {
             "bots": [finite_json(asdict(rating)) for rating in ratings.bots],
             **finite_json({"seat": ratings.seat, "separated": ratings.separated}),

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ginsim.bots import Bot
+from ginsim.guard import TOO_SLOW
 from ginsim.rules import FIELDS, PRESETS, Rules, to_dict
 from ginsim.sprt import bounds
 from ginsim.tournament import Verdict
@@ -95,16 +96,25 @@ def rating_note(summary: Mapping[str, Any]) -> str:
 
 
 def forfeit_lines(summary: Mapping[str, Any], run: Any) -> list[str]:
-    """Who forfeited first in each matchup, how often, and how to see it."""
-    lost = {bot["name"]: bot["metrics"]["forfeits"] for bot in summary["bots"]}
-    lines = []
-    for first in summary["first_forfeits"]:
-        count = round(lost[first["bot"]]["value"] * lost[first["bot"]]["weight"])
-        matchup = shlex.quote(first["matchup"])
+    """Forfeits by bot and reason: how many matches, the first of them and how to see it."""
+    forfeits, lines = summary["first_forfeits"], []
+    for bot, reason in dict.fromkeys((one["bot"], one["reason"]) for one in forfeits):
+        these = [one for one in forfeits if (one["bot"], one["reason"]) == (bot, reason)]
+        count, first = sum(one["count"] for one in these), these[0]
+        lines.append(f"{bot} forfeited {count:,} match{'' if count == 1 else 'es'}: {reason}")
+        if first["what"]:
+            lines.append(
+                f"    first: {first['what']}, asked for {first['asked']} in turn {first['turn']} "
+                f"with {first['hand']}"
+            )
         lines.append(
-            f"{first['bot']} forfeited {count:,} of its matches by a card it may not throw; see "
-            f"ginsim replay {run} --matchup {matchup} --pair {first['pair']} "
-            f"--leg {first['leg']} --round {first['round']}"
+            f"    see    ginsim replay {shlex.quote(str(run))} "
+            f"--matchup {shlex.quote(first['matchup'])} "
+            f"--pair {first['pair']} --leg {first['leg']} --round {first['round']}"
+        )
+    if any(one["reason"] == TOO_SLOW for one in forfeits):
+        lines.append(
+            "    too slow depends on the clock: another run may differ; see --decision-limit"
         )
     return lines
 
@@ -336,6 +346,16 @@ def peers_table(found: Sequence[Mapping[str, Any]]) -> Table:
         speed = f"{row['hands_per_second']:,}"
         cells = (row["version"], row["bot"], speed, f"{times:,} times" if times != 1 else "")
         table.add_row(row["program"], *cells)
+    return table
+
+
+def env_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Steps a second of the vector environment."""
+    title = f"VectorGin, {found[0]['tables']:,} tables, random legal actions, one core"
+    table = _table(title, "observation", ["opponent", "steps/s"])
+    for row in found:
+        rival = row["opponent"] or "none: self-play"
+        table.add_row(row["observation"], rival, f"{row['steps_per_second']:,}")
     return table
 
 

@@ -28,12 +28,12 @@ from ginsim import locks, places, records
 from ginsim.backends import Backend, spread
 from ginsim.bots import Bot, load_all, split_spec
 from ginsim.errors import GinsimError
+from ginsim.guard import DECISION_LIMIT, Failure, Forfeit
 from ginsim.jit import INTERPRETED, engine_version
 from ginsim.match import play_chunks
 from ginsim.places import Place
 from ginsim.records import Digest, Part, matchup_name
 from ginsim.rules import Rules, from_dict, to_dict, winning_score
-from ginsim.scoring import FORFEIT
 from ginsim.sprt import LOOK_EVERY, Sprt, Stop, Walk
 from ginsim.tally import (
     COUNTERS,
@@ -70,6 +70,7 @@ class Plan:
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
     rivals: int = 0  #: the last so many bots meet all others and none of themselves; 0: all meet
+    decision_limit: float = DECISION_LIMIT  #: seconds a decision of a plain bot; 0 for no limit
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -93,6 +94,10 @@ class Plan:
             raise GinsimError(
                 f"--block {self.block_pairs}: makes {self.blocks():,} blocks of {self.pairs:,} "
                 f"pairs; take a size that makes at most {MAX_BLOCKS:,}"
+            )
+        if not (self.decision_limit == 0 or 0.001 <= self.decision_limit < 1e6):
+            raise GinsimError(
+                f"--decision-limit {self.decision_limit:g}: must be 0 (none) or 0.001 s and more"
             )
 
     def bots(self) -> list[Bot]:
@@ -135,6 +140,20 @@ class Plan:
         return not INTERPRETED and all(bot.jit for bot in self.bots())
 
 
+#: How many matches were forfeited, and the first, for each bot and reason of a matchup.
+Forfeits = tuple[tuple[int, Forfeit], ...]
+
+
+def both_forfeits(one: Forfeits, other: Forfeits) -> Forfeits:
+    """*one* and *other* added up."""
+    found: dict[tuple[int, str], tuple[int, Forfeit]] = {}
+    for count, first in (*one, *other):
+        key = first.failure.bot, first.failure.reason
+        known, earliest = found.get(key, (0, first))
+        found[key] = known + count, min(earliest, first)
+    return tuple(found[key] for key in sorted(found))
+
+
 @dataclass
 class Totals:
     """What a run has counted so far. Totals add up in any order."""
@@ -146,8 +165,8 @@ class Totals:
     #: Half matches of the first bot, summed over pairs, by 2 * matchup + leg; and their products.
     half_sums: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     half_products: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
-    #: First forfeit of each matchup: (pair, leg, round, seat that forfeited), or None.
-    forfeits: list[tuple[int, int, int, int] | None] = field(default_factory=list)
+    #: Forfeits of each matchup.
+    forfeits: list[Forfeits] = field(default_factory=list)
     #: Of one block only, not added up: the half matches themselves, int64 [matchup, pair, leg].
     halves: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
     #: Of one block only: digests of its pairs, int64 [matchup, pair].
@@ -164,7 +183,7 @@ class Totals:
             [0 for _ in matchups],
             np.zeros(2 * len(matchups), np.int64),
             np.zeros((2 * len(matchups), 2 * len(matchups)), np.int64),
-            [None for _ in matchups],
+            [() for _ in matchups],
         )
 
     def add(self, other: "Totals") -> None:
@@ -178,27 +197,13 @@ class Totals:
         self.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]
         self.half_sums += other.half_sums
         self.half_products += other.half_products
-        self.forfeits = [_earlier(a, b) for a, b in zip(self.forfeits, other.forfeits, strict=True)]
+        self.forfeits = [
+            both_forfeits(a, b) for a, b in zip(self.forfeits, other.forfeits, strict=True)
+        ]
 
     def digest(self) -> Digest:
         """Digest of all rows."""
         return sum(self.digests, Digest())
-
-
-Forfeited = tuple[int, int, int, int] | None
-
-
-def first_forfeit(rows: np.ndarray) -> Forfeited:
-    """Pair, leg, round and loser's seat of the first forfeit in *rows*, None if there is none."""
-    at = np.flatnonzero(rows["outcome"] == FORFEIT)
-    if len(at) == 0:
-        return None
-    row = rows[at[0]]
-    return int(row["pair"]), int(row["leg"]), int(row["round"]), 1 - int(row["winner"])
-
-
-def _earlier(first: Forfeited, second: Forfeited) -> Forfeited:
-    return min((found for found in (first, second) if found is not None), default=None)
 
 
 def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.ndarray]]) -> Totals:
@@ -219,7 +224,6 @@ def count_block(plan: Plan, block: int, chunks_of: Callable[[int], Iterator[np.n
             pairs = np.unique(rows["pair"]) - first
             totals.pair_digests[at, pairs] = records.pair_digests(rows, name)
             totals.rows[at] += len(rows)
-            totals.forfeits[at] = _earlier(totals.forfeits[at], first_forfeit(rows))
         totals.by_matchup[at] = (tally_of(counters[0], turns), tally_of(counters[1], turns))
         for side, bot in enumerate((a, b)):
             by_bot[bot] += counters[side]
@@ -235,22 +239,52 @@ def play_block(plan: Plan, block: int, run: Place | None) -> Totals:
     bots, matchups = plan.bots(), plan.matchups()
     names = [bot.name for bot in bots]
     tables = []
+    forfeits: list[list[Forfeit]] = [[] for _ in matchups]
 
     def chunks(at: int) -> Iterator[np.ndarray]:
         a, b = matchups[at]
         first, end = plan.pairs_of(block)
         for rows in play_chunks(
-            (bots[a], bots[b]), plan.rules, plan.seed, first, end, mirrored=plan.mirrored
+            (bots[a], bots[b]),
+            plan.rules,
+            plan.seed,
+            first,
+            end,
+            mirrored=plan.mirrored,
+            limit=plan.decision_limit,
+            forfeits=forfeits[at],
         ):
             if run is not None:
                 tables.append(records.to_table(rows, names, a, b))
             yield rows
 
     totals = count_block(plan, block, chunks)
+    totals.forfeits = [both_forfeits((), tuple((1, one) for one in some)) for some in forfeits]
     if run is not None:
         path = records.part_path(run, block)
-        records.write_part(path, tables, totals.digest(), run_key(plan))
+        records.write_part(
+            path, tables, totals.digest(), run_key(plan), forfeits_json(totals.forfeits)
+        )
     return totals
+
+
+def forfeits_json(forfeits: list[Forfeits]) -> list[Any]:
+    """*forfeits* as JSON, read by ``forfeits_of``."""
+    return [
+        [[count, *first[:3], *first.failure] for count, first in of_matchup]
+        for of_matchup in forfeits
+    ]
+
+
+def forfeits_of(stored: list[Any]) -> list[Forfeits]:
+    """Return the forfeits that ``forfeits_json`` wrote."""
+    return [
+        tuple(
+            (count, Forfeit(pair, leg, round_, Failure(*failure)))
+            for count, pair, leg, round_, *failure in of_matchup
+        )
+        for of_matchup in stored
+    ]
 
 
 def run_key(plan: Plan) -> str:
@@ -302,12 +336,13 @@ def recount_block(
     first, end = plan.pairs_of(block)
     most = (end - first) * len(plan.matchups()) * 2 * plan.rules.round_limit
     try:
-        table, stored, key = records.read_block(part, block, most)
-    except GinsimError:
+        stored = records.read_block(part, block, most)
+        forfeits = forfeits_of(stored.forfeits)
+    except (GinsimError, TypeError, ValueError):
         return None
-    _check_key(part, key, run_key(plan))
+    _check_key(part, stored.key, run_key(plan))
     try:
-        rows = records.from_table(table, [bot.name for bot in plan.bots()])
+        rows = records.from_table(stored.table, [bot.name for bot in plan.bots()])
     except (GinsimError, ArrowException, ValueError, TypeError, KeyError):
         return None
     due = np.arange(*plan.pairs_of(block))
@@ -316,7 +351,8 @@ def recount_block(
     ):
         return None
     totals = count_block(plan, block, lambda at: iter([rows[plan.matchups()[at]]]))
-    return totals if totals.digest() == stored else None
+    totals.forfeits = forfeits
+    return totals if totals.digest() == stored.digest else None
 
 
 def parts_by_block(plan: Plan, run: Place) -> dict[int, Part]:
@@ -478,6 +514,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
         "rivals": plan.rivals,
+        "decision_limit": plan.decision_limit,
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -518,12 +555,13 @@ def plan_of(manifest: dict[str, Any], path: Place) -> Plan:
             tuple(str(bot["spec"]) for bot in manifest["bots"]),
             from_dict(manifest["rules"]),
             mirrored=manifest["mirrored"],
+            decision_limit=float(manifest.get("decision_limit", DECISION_LIMIT)),
             **whole,
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, GinsimError):
+            raise GinsimError(f"{path}: {error}") from None
         raise GinsimError(f"{path}: is no manifest of a run (at {error})") from None
-    except GinsimError as error:
-        raise GinsimError(f"{path}: {error}") from None
 
 
 def check_same(manifest: dict[str, Any], plan: Plan, path: Place) -> None:

@@ -236,7 +236,7 @@ def test_a_part_that_claims_far_too_many_rows_is_not_read(
 ):
     """A few kilobytes of Parquet can hold millions of equal rows."""
     part = tmp_path / "part-000000.parquet"
-    table, digest, key = records.read_block(records.parts_of(finished_run["path"])[0], 0)
+    table, digest, key, _ = records.read_block(records.parts_of(finished_run["path"])[0], 0)
     records.write_part(part, [table.take(np.zeros(30_000, np.int64))], digest, key)
     with pytest.raises(GinsimError, match="30000 rows in a block"):
         records.read_block(records.Part(part, 0, 0), 0, 29_999)

@@ -44,6 +44,8 @@ class Bot:
     jit: bool = True
     source: str = BUILT_IN  #: BUILT_IN, or the ``file.py:name`` it was loaded from
     file_hash: str | None = None  #: SHA-256 of that file as it was loaded
+    #: The three functions for arrays of views, where there are such (``ginsim.BatchBot``).
+    batch: tuple[Callable[..., Any], ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.parameters) > KNOBS:
