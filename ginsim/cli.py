@@ -566,6 +566,24 @@ def plot(
         print("\n".join(str(path) for path in paths))
 
 
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Default: report.html in the folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a run's tables, plots and settings as one HTML page."""
+    from ginsim.report import write_report
+
+    file, headline = write_report(run, out)
+    if as_json:
+        print_json({"file": str(file), "headline": headline})
+    else:
+        print("\n".join([*headline, str(file)]))
+
+
 def _lines(error: BaseException) -> Iterator[str]:
     yield from str(error).splitlines()[:1] or [type(error).__name__]
 

@@ -4,7 +4,8 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 ``ax.figure``). Bots keep the summary's order, and one colour and marker through all plots.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -486,14 +487,20 @@ PLOTS: dict[str, Callable[[Summary], Axes]] = {
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Within it a plot of a run looks the same, whatever the user's matplotlibrc says."""
+    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
+        yield
+
+
 def save_plots(summary: Summary, folder: Path) -> list[Path]:
     """Draw every plot into *folder*, made if need be, as PNG and SVG; returns the files.
 
     The same summary gives the same bytes. Raises GinsimError if a file cannot be written.
     """
     files = []
-    # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
+    with own_style():
         for name, draw in PLOTS.items():
             figure = draw(summary).get_figure(root=True)
             assert figure is not None

@@ -397,6 +397,7 @@ def check_same(manifest: dict[str, Any], plan: Plan, path: Path) -> None:
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
+REPORT = "report.html"
 
 
 def prepare_folder(run: Path, overwrite: bool) -> None:
@@ -414,7 +415,7 @@ def prepare_folder(run: Path, overwrite: bool) -> None:
             )
         for name in ("rounds", "plots"):
             shutil.rmtree(run / name, ignore_errors=True)
-        for name in (SUMMARY, MANIFEST):
+        for name in (REPORT, SUMMARY, MANIFEST):
             (run / name).unlink(missing_ok=True)
     try:
         rounds.mkdir(parents=True, exist_ok=True)
