@@ -430,8 +430,8 @@ def _reading(run: Run) -> Section:
             "After ± or in brackets stands a 95 % interval: were the run repeated with other "
             "seeds, 95 of 100 such intervals would hold the true value. Intervals of two bots "
             "that overlap may still differ; the cross table compares them on equal deals.",
-            "A pair is two matches on the same deals with the seats swapped. Luck of the deal "
-            "cancels between the two, so every interval is reckoned over pairs (clustered).",
+            "A pair is two matches on the same deals with the seats swapped. The two are not "
+            "independent, so every interval is reckoned over pairs (clustered).",
             "Ratings put all bots on one scale (Bradley-Terry; 100 Elo points are 64 % of "
             "matches, 200 are 76 %). They hold among these bots only.",
             "An undercut rate is the share of a bot's knocks without gin on which the defender "
