@@ -239,11 +239,27 @@ def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
     )
 
 
-def finish(found: dict[str, Any], run: Path) -> None:
+def finish(run: Path) -> None:
     """Note in the manifest of *run* that it is done."""
-    manifest = records.read_json(run / MANIFEST)
-    records.write_json(run / MANIFEST, manifest | {"status": "done"})
-    found["command"] = manifest["command"]
+    records.write_json(run / MANIFEST, records.read_json(run / MANIFEST) | {"status": "done"})
+
+
+def command_of(found: Mapping[str, Any]) -> str:
+    """Return the command that finds the same again, without folders of this machine."""
+    usual = to_dict(Rules())
+    rules = [f"--rule {name}={value}" for name, value in found["rules"].items()
+             if value != usual[name]]  # fmt: skip
+    knobs = [
+        f"--knob {step['level']}={step['knob']}:"
+        + ",".join(str(value) for value in found["knobs"][step["level"]]["values"])
+        for step in found["steps"]
+    ]
+    words = [
+        *("ginsim calibrate --targets", *found["targets"], f"--anchor {found['anchor']}"),
+        *(*knobs, *rules, f"--seed {found['seed']}", f"--pairs {found['pairs']}"),
+        *(f"--verify-pairs {found['verify_pairs']}", f"--within {found['within']}"),
+    ]
+    return " ".join(words)
 
 
 class OutOfReachError(GinsimError):
@@ -402,8 +418,9 @@ def _verified(
         seen = rate_json_of(totals, 0)
         hit = goal - calibration.within <= seen["low"] <= seen["high"] <= goal + calibration.within
         tries.append(
-            {"setting": chosen, "seed": seed, "pairs": calibration.verify_pairs,
-             "digest": str(totals.digest()), "hit": bool(hit), **seen}
+            {"setting": chosen, "names": [bot.name for bot in plan.bots()], "seed": seed,
+             "pairs": calibration.verify_pairs, "digest": str(totals.digest()),
+             "hit": bool(hit), **seen}
         )  # fmt: skip
         if hit:
             break
@@ -509,7 +526,7 @@ def write_levels(found: Mapping[str, Any], file: Path = LEVELS_FILE) -> None:
     except (OSError, ValueError) as error:
         raise GinsimError(f"{file}: cannot be read ({error})") from None
     provenance = tomlkit.table()
-    provenance["how"] = found["command"]
+    provenance["how"] = command_of(found)
     provenance["on"] = datetime.now(UTC).date().isoformat()
     provenance["anchor"] = found["anchor"]
     provenance["seed"] = found["seed"]
@@ -546,16 +563,19 @@ class Check:
         return self.recorded == self.today
 
 
-def check_levels(*, jobs: int) -> list[Check]:
+def check_levels(*, jobs: int, provenance: Mapping[str, Any] | None = None) -> list[Check]:
     """Play again the runs that verified the levels; equal digests mean equal levels.
+
+    *provenance* is that of levels.toml unless another is given.
 
     Raises GinsimError if levels.toml does not say how it was verified.
     """
     found = []
     try:
-        provenance = level_table()["provenance"]
+        provenance = level_table()["provenance"] if provenance is None else provenance
         for entry in provenance["verified"]:
             target = Target.parse(entry["target"])
+            tuned = str(entry["bots"][0]).partition("@")[0]
             plan = Plan(
                 tuple(entry["bots"]),
                 from_dict(provenance["rules"]),
@@ -566,7 +586,7 @@ def check_levels(*, jobs: int) -> list[Check]:
             totals = Totals.empty(plan)
             for block in played(plan, jobs, None):
                 totals.add(block)
-            seen = rate_json_for(target, plan.specs[0], rate_json_of(totals, 0))
+            seen = rate_json_for(target, tuned, rate_json_of(totals, 0))
             found.append(
                 Check(entry["target"], entry["digest"], str(totals.digest()), Rate(**seen))
             )
