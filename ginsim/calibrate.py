@@ -227,7 +227,8 @@ def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
             )
         for name in (*LEVELS, "plots"):
             shutil.rmtree(run / name, ignore_errors=True)
-        (run / CALIBRATION).unlink(missing_ok=True)
+        for name in (records.REPORT, CALIBRATION):
+            (run / name).unlink(missing_ok=True)
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ginsim.calibrate import CALIBRATION
+from ginsim.knock_chart import CHART
 from ginsim.plots import (
+    PLOTS,
     SIZES,
     axis_labels,
     bot_style,
@@ -21,8 +24,10 @@ from ginsim.plots import (
     shown,
     side_legend,
 )
+from ginsim.records import read_json
 from ginsim.stats import METRIC
-from ginsim.sweep import CURVES
+from ginsim.sweep import CURVES, SWEEP
+from ginsim.tournament import SUMMARY
 
 Json = Mapping[str, Any]
 
@@ -287,6 +292,16 @@ def calibration_drawings(found: Json) -> dict[str, Callable[[], Axes]]:
         f"calibration_{step['level']}": functools.partial(calibration_curve, step)
         for step in found["steps"]
     }
+
+
+def drawings_of(run: Path) -> dict[str, Callable[[], Axes]]:
+    """Every plot of the run in a folder, whatever was run; raises GinsimError if it holds none."""
+    kinds = {CHART: chart_drawings, CALIBRATION: calibration_drawings, SWEEP: sweep_drawings}
+    for name, drawings in kinds.items():
+        if (run / name).is_file():
+            return drawings(read_json(run / name))
+    summary = read_json(run / SUMMARY)
+    return {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}
 
 
 def save_drawings(drawings: Mapping[str, Callable[[], Axes]], run: Path) -> list[Path]:

@@ -806,16 +806,15 @@ def plot(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     as_json: Json = False,
 ) -> None:
-    """Draw the plots of a run again, from its summary."""
-    from ginsim.plots import save_plots
-    from ginsim.records import read_json
-    from ginsim.tournament import SUMMARY
+    """Draw the plots of a run again, from what it found."""
+    from ginsim.charts import drawings_of, save_drawings
 
-    summary = read_json(run / SUMMARY)
     try:
-        paths = save_plots(summary, run / "plots")
+        paths = save_drawings(drawings_of(run), run)
     except (KeyError, TypeError) as error:
-        raise GinsimError(f"{run / SUMMARY}: is no summary of a run (at {error})") from None
+        raise GinsimError(
+            f"{run}: its summary is not of a run of this version (at {error}); play it again"
+        ) from None
     if as_json:
         print_json([str(path) for path in paths])
     else:

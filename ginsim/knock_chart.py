@@ -311,6 +311,7 @@ def save_chart(chart: Mapping[str, Any] | None, run: Path, overwrite: bool) -> N
             raise GinsimError(f"{run}: holds other files than a knock chart; name another --out")
         if held_there and not overwrite:
             raise GinsimError(f"{run}: holds a knock chart already; add --overwrite to replace it")
+        (run / records.REPORT).unlink(missing_ok=True)
         try:
             run.mkdir(parents=True, exist_ok=True)
         except OSError as error:

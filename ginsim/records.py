@@ -23,6 +23,8 @@ from ginsim.rows import COLUMNS, DEAD_REASONS, ROW
 from ginsim.rules import Rules, winning_score
 from ginsim.scoring import OUTCOMES
 
+REPORT = "report.html"  #: of a run, if one was written; goes when the run is replaced
+
 _NAMES = pa.dictionary(pa.int16(), pa.string())
 _WORDS = pa.dictionary(pa.int8(), pa.string())
 

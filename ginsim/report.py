@@ -1,552 +1,73 @@
-"""A run as one HTML page that opens from disk and prints well: no script, nothing fetched.
+"""A run's folder as one HTML page: of a tournament, a sweep, a knock chart or a calibration.
 
-A report is a list of sections, each made by a function of SECTIONS from what the run's folder
-holds. A section has words, tables (those that a terminal shows), plots (drawn anew from the
-summary) and commands; the page's shape and style are in ``report.html.jinja``. The page holds
-nothing of the machine or the time it was made on: the same run gives the same bytes.
+The page holds nothing of the machine or the time it was made on: the same run gives the same
+bytes.
 """
 
-import io
-import re
-import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
-import matplotlib
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-from matplotlib.axes import Axes
-from rich.table import Table
-from scipy.stats import t
-
-from ginsim import plots, tables
+from ginsim.calibrate import CALIBRATION
 from ginsim.errors import GinsimError
-from ginsim.records import read_json, write_text
-from ginsim.rules import PRESETS, describe, to_dict
-from ginsim.sprt import Sprt, Stop
-from ginsim.stats import holm
-from ginsim.tournament import MANIFEST, REPORT, SUMMARY, Plan, Verdict, plan_of
-
-Summary = Mapping[str, Any]
-
-#: Chance, after Holm's correction, below which a result is no longer put down to chance.
-ALPHA = 0.05
-#: Stands for the run's folder in commands: the page says nothing of where it lay.
-RUN = "RUN"
+from ginsim.knock_chart import CHART
+from ginsim.page import Page
+from ginsim.records import REPORT, read_json, write_text
+from ginsim.sweep import SWEEP
+from ginsim.tournament import MANIFEST, SUMMARY, plan_of
+from ginsim.tournament_report import Run, tournament_page
+from ginsim.tuning_report import calibration_page, chart_page, sweep_page
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table as the page shows it; ``numbers`` says which columns are numbers."""
-
-    title: str
-    columns: list[str]
-    numbers: list[bool]
-    rows: list[list[str]]
-
-    def style(self) -> str:
-        """Return the classes that say how the page sets it."""
-        many_columns, few_rows = len(self.columns) > 9, len(self.rows) <= 12
-        return " ".join(["dense"] * many_columns + ["whole"] * few_rows)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A plot as SVG for the page, and what it shows in words for who cannot see it."""
-
-    name: str
-    svg: Markup
-    alt: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page under a heading, shown in the order of the fields."""
-
-    title: str
-    words: list[str] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
-    tables: list[Grid] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
-
-    def key(self) -> str:
-        """Return the section's anchor."""
-        return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a finished run's folder says of it."""
-
-    folder: Path
-    manifest: dict[str, Any]
-    summary: dict[str, Any]
-    plan: Plan
-
-
-def read_run(folder: Path) -> Run:
-    """Return the run in *folder*; raises GinsimError if there is none, or none finished."""
+def _finished(folder: Path, result: str, command: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Manifest and *result* of a finished run; raises GinsimError if there is none."""
     manifest = read_json(folder / MANIFEST)
-    plan = plan_of(manifest, folder / MANIFEST)
-    resume = f"go on with `ginsim tournament --resume {folder}`"
+    again = f"go on with `ginsim {command} --resume {folder}`"
     if "sprt" in manifest:
-        resume = "play it again"  # a sequential run is not resumed
+        again = "play it again"  # a sequential run is not resumed
     if manifest.get("status") != "done":
-        raise GinsimError(f"{folder}: is not finished; {resume}")
-    if not (folder / SUMMARY).is_file():
-        raise GinsimError(f"{folder}: has no {SUMMARY}; {resume}")
-    summary = read_json(folder / SUMMARY)
-    if summary.get("digest") != manifest.get("digest"):
-        raise GinsimError(f"{folder}: {SUMMARY} and {MANIFEST} are of different runs; {resume}")
-    return Run(folder, manifest, summary, plan)
-
-
-# Tables and plots
-
-
-def grid(table: Table) -> Grid:
-    """Return a terminal's table for the page, cell by cell."""
-    columns = [[str(cell) for cell in column.cells] for column in table.columns]
-    return Grid(
-        str(table.title or ""),
-        [str(column.header) for column in table.columns],
-        [column.justify == "right" for column in table.columns],
-        [list(row) for row in zip(*columns, strict=True)],
-    )
-
-
-def figure(name: str, draw: Callable[[], Axes], alt: str = "") -> Figure:
-    """Return the plot that *draw* draws, its text kept as text; *alt* defaults to its title."""
-    file = io.StringIO()
-    with plots.own_style(), matplotlib.rc_context({"svg.fonttype": "none"}):
-        ax = draw()
-        whole = ax.get_figure(root=True)
-        assert whole is not None
-        whole.savefig(file, format="svg", metadata=dict(plots.FORMATS["svg"]))
-    return Figure(name, _inline(file.getvalue(), name), alt or f"Plot: {ax.get_title(loc='left')}.")
-
-
-def _inline(svg: str, name: str) -> Markup:
-    """*svg* as an element of an HTML page: ids of its own, no name spaces, no metadata."""
-    root = ElementTree.fromstring(svg)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.endswith(("}metadata", "}style")):
-                parent.remove(child)  # the page has that style for all its plots
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        attributes = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-        element.attrib.clear()
-        for key, value in attributes.items():
-            own = value.replace("url(#", f"url(#{name}-")
-            if key == "id" or (key == "href" and value.startswith("#")):
-                own = f"#{name}-{value[1:]}" if key == "href" else f"{name}-{value}"
-            element.set(key, own)
-    points = float(root.attrib.pop("width").removesuffix("pt"))
-    del root.attrib["height"], root.attrib["version"]
-    root.set("style", f"--width: {points * 4 / 3:.0f}px")
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _most(counts: Mapping[str, int]) -> str:
-    """Return the two commonest of *counts* in words."""
-    whole = sum(counts.values()) or 1
-    first = sorted(counts.items(), key=lambda item: -item[1])[:2]
-    return " and ".join(f"{key} ({_percent(count / whole)})" for key, count in first)
-
-
-def _endings_alt(summary: Summary) -> str:
-    told = [f"{bot['name']} mostly {_most(plots.endings(bot))}" for bot in summary["bots"]]
-    return f"Stacked bars of how each bot's rounds end: {'; '.join(told)}."
-
-
-def _knocks_alt(summary: Summary) -> str:
-    told = []
-    for bot in summary["bots"]:
-        counts = dict(zip(bot["deadwood"], bot["knocks_by_deadwood"], strict=True))
-        told.append(f"{bot['name']} most often with {_most(counts)}")
-    return f"Lines: deadwood that bots knock with. {'; '.join(told)}."
-
-
-def _undercut_alt(summary: Summary) -> str:
-    told = []
-    for bot in summary["bots"]:
-        seen = [
-            (rate["value"], label)
-            for rate, label in zip(bot["undercut_by_deadwood"], bot["deadwood"], strict=True)
-            if label != "0" and rate["value"] is not None and rate["weight"] >= plots.MIN_KNOCKS
-        ]
-        if seen:
-            value, label = max(seen, key=lambda point: point[0])
-            told.append(f"{bot['name']} at most {_percent(value)}, with {label}")
-    return f"Lines: share of knocks undercut, by knock deadwood. {'; '.join(told) or 'No data'}."
-
-
-def _length_alt(summary: Summary) -> str:
-    told = []
-    for bot in summary["bots"]:
-        within = 0
-        for turns, count in enumerate(bot["rounds_by_turns"]):
-            within += count
-            if 2 * within >= bot["rounds"]:
-                told.append(f"{bot['name']} half of them within {turns} turns")
-                break
-    return f"Lines: how long rounds last. {'; '.join(told)}."
-
-
-#: What the plots show, in words; a plot that is not here is called by its title.
-_ALT: dict[str, Callable[[Summary], str]] = {
-    "win_rate_matrix": lambda summary: (
-        "Heat map of matches won, row against column; the table above holds its numbers."
-    ),
-    "ending_mix": _endings_alt,
-    "knock_deadwood": _knocks_alt,
-    "undercut_by_deadwood": _undercut_alt,
-    "round_length": _length_alt,
-}
-
-
-def _figures(summary: Summary, names: Iterable[str]) -> list[Figure]:
-    """Plots of *summary* called *names*, of those there are."""
-    return [
-        figure(
-            name, partial(plots.PLOTS[name], summary), _ALT[name](summary) if name in _ALT else ""
-        )
-        for name in names
-        if name in plots.PLOTS
-    ]
-
-
-# The headline
-
-
-@dataclass(frozen=True)
-class Duel:
-    """Matches that one bot won against another, and how likely chance alone did it."""
-
-    rival: str
-    rate: Mapping[str, Any]
-    p: float  #: two-sided, that both are equally strong; after Holm's correction
-
-    def clear(self) -> bool:
-        """Whether chance is ruled out."""
-        return self.p < ALPHA
-
-
-def p_equal(rate: Mapping[str, Any], pairs: int) -> float:
-    """How likely equal bots are to come out as unequal as *rate* of *pairs* pairs, or more.
-
-    >>> round(p_equal({"value": 0.55, "low": 0.50, "high": 0.60}, 1000), 2)
-    0.05
-    """
-    value, low, high = rate["value"], rate["low"], rate["high"]
-    if value is None or low is None or value == 0.5:
-        return 1.0
-    if value in (0, 1):  # every match of every pair went one way
-        return float(2 * 0.5**pairs)
-    error = (high - low) / 2 / float(t.ppf(0.975, pairs - 1))
-    return float(2 * t.sf(abs(value - 0.5) / error, pairs - 1)) if error else 0.0
-
-
-def strongest(summary: Summary) -> tuple[str, list[Duel]]:
-    """Return the bot of the highest rating, and its duels with the others, the closest first."""
-    best = max(summary["ratings"]["bots"], key=lambda rating: rating["elo"])["name"]
-    rivals, rates = [], []
-    for matchup in summary["matchups"]:
-        for side, other in (("first", "second"), ("second", "first")):
-            if matchup[side] == best:
-                rivals.append(matchup[other])
-                rates.append(matchup[f"{side}_metrics"]["matches_won"])
-    _, adjusted = holm([p_equal(rate, summary["pairs"]) for rate in rates], ALPHA)
-    duels = [
-        Duel(rival, rate, float(p)) for rival, rate, p in zip(rivals, rates, adjusted, strict=True)
-    ]
-    return best, sorted(duels, key=lambda duel: duel.rate["value"])
-
-
-def headline(run: Run) -> list[str]:
-    """Who is strongest and how sure that is, in sentences."""
-    summary = run.summary
-    if "sprt" in run.manifest:  # a rate at a sequential stop is biased: the verdict counts
-        return tables.verdict_lines(summary, _verdict(run.manifest["sprt"]))
-    best, duels = strongest(summary)
-    bots = {bot["name"]: bot for bot in summary["bots"]}
-    won = f"It won {tables.percent(bots[best]['metrics']['matches_won'])} % of its matches"
-    closest = f"{tables.percent(duels[0].rate)} % against {duels[0].rival}"
-    above = [duel.rival for duel in duels if duel.clear() and duel.rate["value"] < 0.5]
-    unclear = [duel for duel in duels if not duel.clear()]
-    if above:
-        lines = [
-            f"{best} has the highest rating of these {len(bots)} bots, but loses to {_and(above)}.",
-            f"{won}, {closest}: strength is not transitive here, so read the cross table rather "
-            "than the ratings.",
-        ]
-    elif all(duel.rate["value"] == 0.5 for duel in duels):
-        lines = [f"All {len(bots)} bots came out exactly equal, each with half of its matches."]
-    elif unclear:
-        lines = [
-            f"{best} leads, but this run cannot tell it from "
-            f"{_and([duel.rival for duel in unclear])}.",
-            f"{won}{f', {closest}' if len(bots) > 2 else ''}. {_odds(unclear, len(duels))}",
-            _pairs_to_settle(summary, unclear),
-        ]
-    elif len(bots) == 2:
-        lines = [f"{best} is stronger than {duels[0].rival}.", f"{won}. {_odds(duels, 1)}"]
-    else:
-        lines = [
-            f"{best} is the strongest of these {len(bots)} bots.",
-            f"{won}, and more than half against each of the others: least, {closest}. "
-            f"{_odds(duels, len(duels))}",
-        ]
-    return [*lines, *_cautions(summary)]
-
-
-def _verdict(told: Mapping[str, Any]) -> Verdict:
-    """Return the verdict of a sequential test as the manifest tells it."""
-    test = Sprt(*(told[name] for name in ("low", "high", "alpha", "beta")))
-    stop = Stop(told["pairs"], told["llr"], told["accepted"], tuple(told["counts"]))
-    return Verdict(test, stop, told["cap"])
-
-
-def _odds(duels: Sequence[Duel], of: int) -> str:
-    """How likely chance alone made the least clear of *duels*, out of *of* comparisons."""
-    corrected = f" (corrected for {of} comparisons)" if of > 1 else ""
-    return (
-        "Equal bots come out at least that far apart with a chance of "
-        f"{chance(max(duel.p for duel in duels))}{corrected}."
-    )
-
-
-def chance(p: float) -> str:
-    """Chance in words.
-
-    >>> chance(0.3), chance(0.0123), chance(1e-9)
-    ('30 %', '1.2 %', 'less than 1 in 1,000')
-    """
-    if p < 0.001:
-        return "less than 1 in 1,000"
-    return f"{100 * p:.0f} %" if p >= 0.1 else f"{100 * p:.1f} %"
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _pairs_to_settle(summary: Summary, open_: Sequence[Duel]) -> str:
-    """How many pairs would settle the closest open duel, if the rate seen is the true one."""
-    needed = []
-    for duel in open_:
-        rate = duel.rate
-        if rate["low"] is None or rate["value"] <= 0.5:
-            return "Play more pairs to find out which is stronger, if either is."
-        margin = (rate["high"] - rate["low"]) / 2
-        # 2.8 standard errors off 50 % are found in four runs of five; a margin is 1.96 of them.
-        needed.append(summary["pairs"] * (2.8 / 1.96 * margin / abs(rate["value"] - 0.5)) ** 2)
-    most = max(needed)
-    if most > 1_000_000:
-        return "If there is a difference, it is too small to be found by a million pairs."
-    digits = 10 ** max(0, len(str(int(most))) - 2)
-    rounded = -(-int(most) // digits) * digits
-    return (
-        f"If the rates seen are the true ones, a run of {rounded:,} pairs a matchup would settle "
-        "it four times in five."
-    )
-
-
-def _cautions(summary: Summary) -> list[str]:
-    """Reasons to trust the headline less, as one sentence; none if there are none."""
-    reasons = []
-    if not summary["mirrored"]:
-        reasons.append("deals were not mirrored, so a lucky seat counts in full")
-    if summary["pairs"] < plots.FEW_PAIRS:
-        reasons.append(f"fewer than {plots.FEW_PAIRS} pairs were played, so intervals are rough")
-    if summary["first_forfeits"]:
-        reasons.append("some matches were forfeited, which says nothing of how well a bot plays")
-    return [f"Caution: {'; '.join(reasons)}."] if reasons else []
-
-
-# Sections
-
-
-def _forfeits(run: Run) -> Section | None:
-    """Who forfeited, if anybody did."""
-    lines = tables.forfeit_lines(run.summary, RUN)
-    if not lines:
-        return None
-    told = [line.partition("; see ") for line in lines]
-    return Section(
-        "Forfeits",
-        words=[f"{line}." for line, _, _ in told]
-        + [f"Its first in each matchup ({RUN}: this run's folder):"],
-        commands=[command for _, _, command in told],
-    )
-
-
-def _matches(run: Run) -> Section:
-    summary = run.summary
-    return Section(
-        "Matches won",
-        [tables.rating_note(summary)],
-        tables=[grid(tables.cross_table(summary)), grid(tables.ratings_table(summary))],
-        figures=_figures(summary, ["win_rate_matrix"]),
-    )
-
-
-def _rounds(run: Run) -> Section:
-    return Section(
-        "Rounds",
-        ["Over all matchups of a bot."],
-        tables=[grid(tables.bot_table(run.summary))],
-        figures=_figures(run.summary, ["ending_mix", "round_length"]),
-    )
-
-
-def _knocks(run: Run) -> Section:
-    names = ["knock_deadwood", "undercut_by_deadwood"]
-    return Section("Knocks and undercuts", figures=_figures(run.summary, names))
-
-
-def _other_plots(run: Run) -> Section | None:
-    """Plots that no section above shows."""
-    found = _figures(run.summary, [name for name in plots.PLOTS if name not in _ALT])
-    return Section("More plots", figures=found) if found else None
-
-
-def _reading(run: Run) -> Section:
-    del run
-    return Section(
-        "How to read it",
-        [
-            "Strength is matches won, never rounds: a bot may win few rounds and most matches. "
-            "Read the cross table along a row. A drawn match counts as half a win.",
-            "After ± or in brackets stands a 95 % interval: were the run repeated with other "
-            "seeds, 95 of 100 such intervals would hold the true value. Intervals of two bots "
-            "that overlap may still differ; the cross table compares them on equal deals.",
-            "A pair is two matches on the same deals with the seats swapped. The two are not "
-            "independent, so every interval is reckoned over pairs (clustered).",
-            "Ratings put all bots on one scale (Bradley-Terry; 100 Elo points are 64 % of "
-            "matches, 200 are 76 %). They hold among these bots only.",
-            "An undercut rate is the share of a bot's knocks without gin on which the defender "
-            "ended as low or lower, after laying off.",
-        ],
-    )
-
-
-def _settings(run: Run) -> Section:
-    manifest, plan = run.manifest, run.plan
-    pairs = f"{plan.pairs:,} a matchup, " + (
-        "each deal twice with the seats swapped"
-        if plan.mirrored
-        else "each deal once (not mirrored)"
-    )
-    facts = [
-        ("pairs", pairs),
-        ("seed", str(plan.seed)),
-        ("matches", f"{run.summary['matches']:,}"),
-        ("rounds", f"{run.summary['rounds']:,}"),
-        ("ginsim", f"{manifest['ginsim']}, engine {manifest['engine']}"),
-        ("commit", manifest["commit"] or "not known"),
-        ("versions", ", ".join(f"{name} {of}" for name, of in manifest["versions"].items())),
-    ]
-    rows = [[name, value] for name, value in facts]
-    return Section(
-        "Settings",
-        tables=[
-            Grid("Run", ["", ""], [False, False], rows),
-            grid(tables.played_bots_table(manifest)),
-            grid(tables.rules_table(plan.rules, _ours(run), _rules_title(run))),
-        ],
-    )
-
-
-def _rules_title(run: Run) -> str:
-    return f"Rules: {describe(run.plan.rules)} (* = ginsim's choice, the source is silent)"
-
-
-def _ours(run: Run) -> frozenset[str]:
-    """Fields on which the preset's source is silent and the user was too."""
-    preset = PRESETS[describe(run.plan.rules).partition(",")[0]]
-    values = to_dict(run.plan.rules)
-    silent = (name for name in preset.ours if values[name] == to_dict(preset.rules)[name])
-    return frozenset(silent)
-
-
-def command_of(run: Run) -> str:
-    """Return the command that plays the run again, on any machine."""
-    plan, words = run.plan, ["ginsim", "tournament"]
-    for spec, bot in zip(plan.specs, run.manifest["bots"], strict=True):
-        words.append(bot["source"] if Path(spec).is_absolute() else spec)
-    words += ["--pairs", str(plan.pairs), "--seed", str(plan.seed)]
-    preset, *changes = describe(plan.rules).split(", ")
-    words += ["--rules", preset] if preset != "classic" else []
-    for change in changes:
-        words += ["--rule", change]
-    words += [] if plan.mirrored else ["--no-mirror"]
-    if "sprt" in run.manifest:
-        test = run.manifest["sprt"]
-        words[words.index("--pairs") + 1] = str(test["cap"])
-        words += ["--sprt", f"{test['low']:g}:{test['high']:g}"]
-    return shlex.join(words)
-
-
-def _reproduce(run: Run) -> Section:
-    commit = run.manifest["commit"]
-    digests = [[one["name"], f"{one['rows']:,}", one["digest"]] for one in run.manifest["matchups"]]
-    digests.append(["all", f"{run.manifest['rows']:,}", run.manifest["digest"]])
-    words = [
-        "The rows do not depend on the machine, the jobs or the order of play: the same command "
-        "must print the same digest."
-    ]
-    if any(bot["sha256"] is not None for bot in run.manifest["bots"]):
-        words.append("Bots from files must be the same to the byte: compare their SHA-256.")
-    return Section(
-        "How to reproduce it",
-        words,
-        commands=([f"git checkout {commit}"] if commit else []) + [command_of(run)],
-        tables=[Grid("Digests", ["matchup", "rows", "digest"], [False, True, False], digests)],
-    )
-
-
-#: What a page may show, in this order; a function that returns None has nothing to show.
-SECTIONS: tuple[Callable[[Run], Section | None], ...] = (
-    _forfeits,
-    _matches,
-    _rounds,
-    _knocks,
-    _other_plots,
-    _reading,
-    _settings,
-    _reproduce,
-)
-
-
-def page(run: Run) -> str:
-    """Return the run's report as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    summary = run.summary
-    names = [bot["name"] for bot in summary["bots"]]
-    return environment.get_template("report.html.jinja").render(
-        title=f"Tournament of {_and(names)}",
-        played=plots.played(summary),
-        day=run.manifest["started"][:10],
-        digest=summary["digest"],
-        headline=headline(run),
-        sections=[section for make in SECTIONS if (section := make(run)) is not None],
-    )
+        raise GinsimError(f"{folder}: is not finished; {again}")
+    if not (folder / result).is_file():
+        raise GinsimError(f"{folder}: has no {result}; {again}")
+    found = read_json(folder / result)
+    if found.get("digest") != manifest.get("digest"):
+        raise GinsimError(f"{folder}: {result} and {MANIFEST} are of different runs; {again}")
+    return manifest, found
+
+
+def _tournament(folder: Path) -> Page:
+    manifest, summary = _finished(folder, SUMMARY, "tournament")
+    return tournament_page(Run(manifest, summary, plan_of(manifest, folder / MANIFEST)))
+
+
+def _sweep(folder: Path) -> Page:
+    manifest, summary = _finished(folder, SWEEP, "sweep")
+    return sweep_page(manifest, summary, plan_of(manifest, folder / MANIFEST).rules)
+
+
+def _calibration(folder: Path) -> Page:
+    return calibration_page(*_finished(folder, CALIBRATION, "calibrate"))
+
+
+def _chart(folder: Path) -> Page:
+    return chart_page(read_json(folder / CHART))
+
+
+def page_of(folder: Path) -> Page:
+    """Return the report of the run in *folder*; raises GinsimError if it is no finished run."""
+    read: Callable[[Path], Page] = _tournament
+    if (folder / CHART).is_file():
+        read = _chart
+    elif (folder / MANIFEST).is_file():
+        manifest = read_json(folder / MANIFEST)
+        read = _sweep if "sweep" in manifest else read
+        read = _calibration if "calibrate" in manifest else read
+    try:
+        return read(folder)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise GinsimError(
+            f"{folder}: its JSON files are not of a run of this version (at {error}); play it again"
+        ) from None
 
 
 def write_report(folder: Path, out: Path | None = None) -> tuple[Path, list[str]]:
@@ -555,18 +76,11 @@ def write_report(folder: Path, out: Path | None = None) -> tuple[Path, list[str]
     Returns the file and the headline. Raises GinsimError if the run is none, is not finished,
     or the file cannot be written.
     """
-    run = read_run(folder)
+    page = page_of(folder)
     file = out or folder / REPORT
     if file.is_dir():
         raise GinsimError(f"{file}: is a folder; name a file, like {file / REPORT}")
     if not file.parent.is_dir():
         raise GinsimError(f"{file}: there is no folder {file.parent}; make it first")
-    try:
-        html, told = page(run), headline(run)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise GinsimError(
-            f"{folder}: {MANIFEST} or {SUMMARY} is not of a run of this version (at {error}); "
-            "play it again"
-        ) from None
-    write_text(file, html)
-    return file, told
+    write_text(file, page.html())
+    return file, page.headline

@@ -209,7 +209,7 @@ def sweep_verdict(summary: Mapping[str, Any]) -> list[str]:
     names = summary["parameters"]
     best = ", ".join(f"{n}={v}" for n, v in zip(names, summary["best"], strict=True))
     by = {"net_points": "points a round", "matches_won": "match wins"}[summary["by"]]
-    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures above flatter it)."]
+    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures on them flatter it)."]
     confirmed = summary.get("confirmed")
     if confirmed is None:
         return lines
@@ -288,7 +288,9 @@ def guard_table(found: Mapping[str, Any]) -> Table:
          "gin\npassed up", "melds\nbroken", "decided\nby dice"],
     )  # fmt: skip
     for level, counts in found["blunders"].items():
-        guards = next(s["guards"][level] for s in found["steps"] if level in s["guards"])
+        guards = next((s["guards"][level] for s in found["steps"] if level in s["guards"]), None)
+        if guards is None:
+            continue  # no target is about this level
         table.add_row(
             level,
             percent(guards["undercut"]),

@@ -407,7 +407,6 @@ def check_same(manifest: dict[str, Any], plan: Plan, path: Path) -> None:
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
-REPORT = "report.html"
 
 
 def prepare_folder(run: Path, overwrite: bool) -> None:
@@ -425,7 +424,7 @@ def prepare_folder(run: Path, overwrite: bool) -> None:
             )
         for name in ("rounds", "plots", "confirm"):
             shutil.rmtree(run / name, ignore_errors=True)
-        for name in (REPORT, SUMMARY, MANIFEST):
+        for name in (records.REPORT, SUMMARY, MANIFEST):
             (run / name).unlink(missing_ok=True)
     try:
         rounds.mkdir(parents=True, exist_ok=True)

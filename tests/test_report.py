@@ -4,19 +4,37 @@ import copy
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from ginsim import report, rules
+from ginsim import rules
+from ginsim.calibrate import LEVELS, Calibration, Knob, Target, begin, calibrate, finish
+from ginsim.charts import drawings_of, save_drawings
+from ginsim.cli import main
 from ginsim.errors import GinsimError
+from ginsim.knock_chart import knock_chart, save_chart
 from ginsim.plots import PLOTS
-from ginsim.report import chance, headline, p_equal, page, read_run, strongest, write_report
-from ginsim.tournament import prepare_folder
+from ginsim.records import write_json
+from ginsim.report import page_of, write_report
+from ginsim.sprt import Sprt
+from ginsim.summary import summary_of
+from ginsim.sweep import CURVES, Sweep, run_sweep, sweep_manifest
+from ginsim.tournament import (
+    Plan,
+    manifest_of,
+    prepare_folder,
+    run_sequential,
+    run_tournament,
+    sequential_plan,
+)
+from ginsim.tournament_report import Run, chance, headline, p_equal, strongest
 
 CHEAT = """
 from ginsim import load
@@ -68,12 +86,18 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def found(finished_run):
     """The small run's folder read for a report."""
-    return read_run(finished_run["path"])
+    return Run(finished_run["manifest"], finished_run["summary"], finished_run["plan"])
 
 
 @pytest.fixture(scope="module")
-def html(found):
-    return page(found)
+def html(finished_run):
+    return page_of(finished_run["path"]).html()
+
+
+def written_commands(folder):
+    html = (folder / "report.html").read_text()
+    commands = re.findall(r"<pre>(.*?)</pre>", html, re.DOTALL)[-1]
+    return unescape(re.sub("<[^>]*>", "", commands)).strip().splitlines()
 
 
 def with_results(run, wins, pairs=1000, width=0.03):
@@ -104,7 +128,7 @@ def with_results(run, wins, pairs=1000, width=0.03):
         {"name": name, "elo": 100 * sum(won), "low": None, "high": None}
         for name, won in zip(names, wins, strict=True)
     ]
-    return report.Run(run.folder, run.manifest, summary, run.plan)
+    return Run(run.manifest, summary, run.plan)
 
 
 def test_headline_names_the_strongest_and_its_closest_rival(found):
@@ -230,17 +254,22 @@ def test_same_run_same_bytes_and_nothing_of_where_it_lay(finished_run, tmp_path)
     assert str(finished_run["path"].parent) not in second.read_text()
 
 
+def play(plan, run, preset):
+    """Play *plan* into *run* as the command does, without plots."""
+    prepare_folder(run, overwrite=False)
+    totals, _ = run_tournament(plan, run, manifest_of(plan, preset), jobs=1)
+    write_json(run / "summary.json", summary_of(plan, totals))
+
+
 @pytest.fixture(scope="module")
-def odd_run(cli, tmp_path_factory):
-    """Two bots, one of an odd name that forfeits, under changed rules, without plots."""
+def odd_run(tmp_path_factory):
+    """Two bots, one of an odd name that forfeits, under changed rules, not mirrored."""
     folder = tmp_path_factory.mktemp("odd")
     (folder / "cheat.py").write_text(CHEAT)
-    run = folder / "run"
-    options = ["--pairs", "3", "--rules", "eaai", "--rule", "knock_limit=5", "--no-plots"]
-    bots = [f"{folder / 'cheat.py'}:cheat", "easy"]
-    done = cli("tournament", *bots, *options, "--no-mirror", "--out", run)
-    assert done.returncode == 0, done.stderr
-    return run
+    chosen = rules.resolve("eaai", ["knock_limit=5"])
+    plan = Plan((f"{folder / 'cheat.py'}:cheat", "easy"), chosen, 1, 3, mirrored=False)
+    play(plan, folder / "run", "eaai")
+    return folder / "run"
 
 
 def test_a_run_with_forfeits_odd_names_and_no_plots(cli, odd_run):
@@ -270,15 +299,16 @@ def test_a_run_with_forfeits_odd_names_and_no_plots(cli, odd_run):
     assert values["knock_limit"] == "5"
 
 
-def test_a_sequential_run_reports_its_verdict(cli, tmp_path):
-    run = tmp_path / "seq"
-    options = ["--sprt", "0.45:0.50", "--pairs", "1000", "--no-plots", "--out", run]
-    done = cli("tournament", "random", "easy", *options)
-    assert done.returncode == 0, done.stderr
+def test_a_sequential_run_reports_its_verdict(tmp_path):
+    run, test = tmp_path / "seq", Sprt(0.45, 0.5)
+    plan = sequential_plan(Plan(("random", "easy"), rules.preset("classic"), 1, 1000))
+    prepare_folder(run, overwrite=False)
+    kept, totals, _, _ = run_sequential(plan, run, manifest_of(plan, "classic"), test, jobs=1)
+    write_json(run / "summary.json", summary_of(kept, totals))
     _, told = write_report(run)
     assert re.match(r"Decided after \d+ pairs .* random wins 0.45 of its matches", told[0])
     assert "biased" in told[1]
-    assert "--pairs 1000 --seed 1 --sprt 0.45:0.5" in (run / "report.html").read_text()
+    assert written_commands(run)[-1].endswith("--pairs 1000 --seed 1 --sprt 0.45:0.5")
 
 
 def test_an_old_report_goes_with_the_run_that_is_replaced(finished_run, tmp_path):
@@ -307,12 +337,121 @@ def test_what_is_no_finished_run_is_refused_in_one_line(finished_run, tmp_path):
     refused("of different runs")
     (run / "manifest.json").write_text(json.dumps(manifest))
     (run / "summary.json").write_text(json.dumps({"digest": summary["digest"]}))
-    refused("is not of a run of this version")
+    refused("not of a run of this version")
     (run / "summary.json").unlink()
     refused("has no summary.json")
     (run / "manifest.json").unlink()
     refused("cannot be read")
     assert not (run / "report.html").exists()
+
+
+# Sweeps, knock charts and calibrations
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory):
+    """Folders of a small sweep, knock chart and calibration, as the commands leave them."""
+    folder = tmp_path_factory.mktemp("tuned")
+    classic = rules.preset("classic")
+    swept = Sweep(
+        "normal@early_turns=5", ("late_limit",), ((0, 4),), ("easy", "simple"),
+        rules.resolve("eaai", ["knock_limit=8"]), 3, 40,
+    )  # fmt: skip
+    prepare_folder(folder / "sweep", overwrite=False)
+    run_sweep(swept, folder / "sweep", sweep_manifest(swept, "eaai"), jobs=1)
+    chart = knock_chart("normal", ["easy"], classic, pairs=300, turns=4, scores=["80:20"])
+    save_chart(None, folder / "chart", overwrite=False)
+    save_chart(chart.to_json(), folder / "chart", overwrite=True)
+    knobs = {level: Knob.parse(level, "late_limit:0:8:4") for level in LEVELS}
+    asked = Calibration(
+        (Target("hard", "normal", 0.65),), classic, "hard", knobs, 1, 100, 100, within=0.45
+    )
+    begin(asked, folder / "calibration", overwrite=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ginsim.calibrate.WATCHED_PAIRS", 2)
+        calibrate(asked, folder / "calibration", jobs=1)
+    finish(folder / "calibration")
+    return folder
+
+
+def tuned_page(folder, kind):
+    file, headline = write_report(folder / kind)
+    html = file.read_text()
+    shown = Page(html)
+    assert not re.findall(r"https?:|//[a-z]+\.[a-z]+/", html)
+    assert str(folder) not in html
+    return shown, " ".join(shown.words), headline, html.count("<svg")
+
+
+def test_report_of_a_sweep(tuned, tmp_path, monkeypatch, capsys):
+    shown, _, told, plots = tuned_page(tuned, "sweep")
+    summary = json.loads((tuned / "sweep" / "sweep.json").read_text())
+    assert plots == len(CURVES)
+    best = "late_limit=" + str(summary["best"][0])
+    assert best in told[0]
+    gain = summary.get("confirmed", {}).get("gain")
+    assert (gain is None) == ("is at its best" in told[0])
+    rows = [row for row in shown.rows if row[0].startswith("0")]
+    won = [c["metrics"]["matches_won"]["value"] for c in summary["curves"] if c["setting"] == [0]]
+    assert [row[1].split()[0] for row in rows] == [f"{100 * value:.1f}" for value in won]
+    assert len(rows) == 3  # against either rival, and over both
+    # The command that the page gives plays the same sweep again.
+    command = next(line for line in written_commands(tuned / "sweep") if " sweep " in line)
+    assert "--rules eaai --rule knock_limit=8" in command
+    words = [*shlex.split(command), "--out", str(tmp_path / "again"), "--json"]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    again = json.loads(capsys.readouterr().out)["sweep"]
+    assert again["digest"] == summary["digest"]
+    assert again["confirmed"]["digest"] == summary["confirmed"]["digest"]
+
+
+def test_report_of_a_knock_chart(tuned):
+    _, _, told, plots = tuned_page(tuned, "chart")
+    chart = json.loads((tuned / "chart" / "knock_chart.json").read_text())
+    assert plots == 2
+    assert told[0].startswith("Against easy, knocking at once surely pays at")
+    sure = [c for c in chart["cells"] if c["score"] is None and c["advice"] in ("knock", "wait")]
+    listed = re.findall(r"turn (\d+) with ([\d, and]+)", " ".join(told[1:]))
+    assert {(int(t), int(d)) for t, found in listed for d in re.findall(r"\d+", found)} == {
+        (cell["turn"], cell["deadwood"]) for cell in sure
+    }
+    (command,) = written_commands(tuned / "chart")
+    assert command == (
+        "ginsim sweep knock_limit --bot normal --vs easy --pairs 300 --turns 4 --seed 1 "
+        "--score 80:20"
+    )
+
+
+def test_report_of_a_calibration(tuned):
+    _, text, told, plots = tuned_page(tuned, "calibration")
+    found = json.loads((tuned / "calibration" / "calibration.json").read_text())
+    assert plots == 1
+    assert told[0] == "Every target was hit."
+    seen = found["steps"][0]["verified"]["value"]
+    assert f"hard wins {100 * seen:.2f} ±" in told[1]
+    assert found["steps"][0]["tries"][0]["digest"] in text
+    command = shlex.split(written_commands(tuned / "calibration")[-1])
+    options = dict(zip(command[2::2], command[3::2], strict=True))
+    assert options == {
+        "--targets": "hard/normal=0.65", "--anchor": "hard", "--pairs": "100",
+        "--knob": "normal=late_limit:0,4,8", "--verify-pairs": "100",
+        "--within": "0.45", "--seed": "1",
+    }  # fmt: skip
+
+
+def test_plots_of_any_run_are_drawn_again(tuned):
+    for kind, count in (("sweep", len(CURVES)), ("chart", 2), ("calibration", 1)):
+        assert len(save_drawings(drawings_of(tuned / kind), tuned / kind)) == 2 * count
+
+
+def test_an_unfinished_sweep_is_refused_with_how_to_go_on(tuned, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(tuned / "sweep", run)
+    (run / "sweep.json").unlink()
+    with pytest.raises(GinsimError, match=r"has no sweep\.json; go on with `ginsim sweep --resume"):
+        write_report(run)
 
 
 # In a real browser
@@ -365,9 +504,10 @@ cut: [...page.querySelectorAll('h1, h2, h3, p, pre')].filter(
 
 
 @pytest.mark.parametrize("width", [390, 1200])
-def test_no_width_makes_the_page_scroll_sideways(chromium, odd_run, html, tmp_path, width):
+def test_no_width_makes_the_page_scroll_sideways(chromium, odd_run, tuned, html, tmp_path, width):
     odd, _ = write_report(odd_run, tmp_path / "odd.html")
-    for text in (html, odd.read_text()):
+    tuned_pages = [write_report(tuned / kind)[0].read_text() for kind in ("sweep", "chart")]
+    for text in (html, odd.read_text(), *tuned_pages):
         (tmp_path / "report.html").write_text(text)
         outer = tmp_path / "outer.html"
         outer.write_text(MEASURE.format(width=width))
