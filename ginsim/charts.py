@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ginsim.calibrate import CALIBRATION
+from ginsim.errors import GinsimError
 from ginsim.knock_chart import CHART
 from ginsim.plots import (
-    PLOTS,
     SIZES,
     axis_labels,
     bot_style,
@@ -20,6 +20,7 @@ from ginsim.plots import (
     head,
     ink_on,
     new_axes,
+    plot_drawings,
     save_figures,
     shown,
     side_legend,
@@ -294,14 +295,34 @@ def calibration_drawings(found: Json) -> dict[str, Callable[[], Axes]]:
     }
 
 
-def drawings_of(run: Path) -> dict[str, Callable[[], Axes]]:
-    """Every plot of the run in a folder, whatever was run; raises GinsimError if it holds none."""
-    kinds = {CHART: chart_drawings, CALIBRATION: calibration_drawings, SWEEP: sweep_drawings}
-    for name, drawings in kinds.items():
-        if (run / name).is_file():
-            return drawings(read_json(run / name))
-    summary = read_json(run / SUMMARY)
-    return {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}
+#: What a run folder may hold, and how it is drawn.
+DRAWINGS: dict[str, Callable[[Json], dict[str, Callable[[], Axes]]]] = {
+    SWEEP: sweep_drawings,
+    CHART: chart_drawings,
+    CALIBRATION: calibration_drawings,
+    SUMMARY: plot_drawings,
+}
+
+
+def redraw(run: Path) -> list[Path]:
+    """Draw the plots of a run of any kind again, from what its summaries say.
+
+    Raises GinsimError if *run* holds none, or one that is no summary.
+    """
+    present = [name for name in DRAWINGS if (run / name).is_file()]
+    if not present:
+        raise GinsimError(
+            f"{run}: holds no summary to draw ({', '.join(DRAWINGS)}); a run that was stopped "
+            "is finished with --resume"
+        )
+    files = []
+    for name in present:
+        content = read_json(run / name)
+        try:
+            files += save_drawings(DRAWINGS[name](content), run)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise GinsimError(f"{run / name}: is no summary of a run (at {error})") from None
+    return files
 
 
 def save_drawings(drawings: Mapping[str, Callable[[], Axes]], run: Path) -> list[Path]:

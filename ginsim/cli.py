@@ -806,15 +806,10 @@ def plot(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     as_json: Json = False,
 ) -> None:
-    """Draw the plots of a run again, from what it found."""
-    from ginsim.charts import drawings_of, save_drawings
+    """Draw the plots of a run again: of a tournament, sweep, knock chart or calibration."""
+    from ginsim.charts import redraw
 
-    try:
-        paths = save_drawings(drawings_of(run), run)
-    except (KeyError, TypeError) as error:
-        raise GinsimError(
-            f"{run}: its summary is not of a run of this version (at {error}); play it again"
-        ) from None
+    paths = redraw(run)
     if as_json:
         print_json([str(path) for path in paths])
     else:
@@ -829,7 +824,7 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run's tables, plots and settings as one HTML page."""
+    """Write a run's tables, plots and settings as one HTML page: a run of any kind."""
     from ginsim.report import write_report
 
     file, headline = write_report(run, out)

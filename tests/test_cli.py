@@ -46,6 +46,7 @@ def test_help_names_every_command(cli: Any):
         "replay",
         "verify",
         "plot",
+        "report",
     ]:
         assert re.search(rf"^  {command} ", text, re.MULTILINE), command
 
@@ -247,7 +248,7 @@ def test_bench_reports_rounds_a_second(cli: Any):
         (("replay", "--seed", "1", "--bots", "easy", "hard", "--round", "999"), "has rounds 0.."),
         (("verify", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         (("rules", "poker"), "no rules called 'poker'"),
-        (("plot", "nowhere"), "nowhere/summary.json: cannot be read"),
+        (("plot", "nowhere"), "nowhere: holds no summary to draw"),
         (("nonsense",), "No such command 'nonsense'"),
     ],
 )  # fmt: skip

@@ -16,7 +16,6 @@ import pytest
 
 from ginsim import rules
 from ginsim.calibrate import LEVELS, Calibration, Knob, Target, begin, calibrate, finish
-from ginsim.charts import drawings_of, save_drawings
 from ginsim.cli import main
 from ginsim.errors import GinsimError
 from ginsim.knock_chart import knock_chart, save_chart
@@ -439,11 +438,6 @@ def test_report_of_a_calibration(tuned):
         "--knob": "normal=late_limit:0,4,8", "--verify-pairs": "100",
         "--within": "0.45", "--seed": "1",
     }  # fmt: skip
-
-
-def test_plots_of_any_run_are_drawn_again(tuned):
-    for kind, count in (("sweep", len(CURVES)), ("chart", 2), ("calibration", 1)):
-        assert len(save_drawings(drawings_of(tuned / kind), tuned / kind)) == 2 * count
 
 
 def test_an_unfinished_sweep_is_refused_with_how_to_go_on(tuned, tmp_path):
