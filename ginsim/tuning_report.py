@@ -152,6 +152,9 @@ def chart_headline(chart: Json) -> list[str]:
             for advice in ("knock", "wait")
         }
         judged = sum(cell["advice"] != "few" for cell in cells)
+        if judged == 0:
+            lines.append(f"Against {rival}, no place came up often enough: play more pairs.")
+            continue
         lines.append(
             f"Against {rival}, knocking at once surely pays at {len(sure['knock'])} of {judged} "
             f"places, and waiting at {len(sure['wait'])}."

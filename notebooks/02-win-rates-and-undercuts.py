@@ -120,7 +120,7 @@ ax.set_xlabel("turn in which the bot knocked (its own turns)")
 ax.set_ylabel("knocks that were undercut (%)")
 ax.set_title("Undercuts by turn, knocks with 5 deadwood or more; 95 % intervals by pair")
 ax.set_ylim(bottom=0)
-ax.legend()
+ax.legend(loc="upper left")
 plt.show()
 
 # %% [markdown]

@@ -1,5 +1,6 @@
 """Notebooks: both halves of a pair say the same, and each runs on a small real run."""
 
+import re
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,7 @@ SCRIPTS = sorted(FOLDER.glob("*.py"))
 
 def test_every_notebook_is_a_pair_and_is_listed():
     assert [path.stem for path in NOTEBOOKS] == [path.stem for path in SCRIPTS]
-    assert len(NOTEBOOKS) >= 3
+    assert len(NOTEBOOKS) == 5
     readme = (FOLDER / "README.md").read_text()
     assert [path.stem for path in NOTEBOOKS if path.name not in readme] == []
 
@@ -74,6 +75,26 @@ def test_win_rates_and_undercuts(execute, finished_run, monkeypatch):
     monkeypatch.setenv("GINSIM_RUN", str(finished_run["path"]))
     outputs = execute(FOLDER / "02-win-rates-and-undercuts.ipynb")
     assert pictures_in(outputs) == 3
+
+
+def test_knock_chart(execute, tuned, monkeypatch):
+    monkeypatch.setenv("GINSIM_CHART", str(tuned / "chart"))
+    outputs = execute(FOLDER / "03-knock-chart.ipynb")
+    assert pictures_in(outputs) == 3  # the chart, two of its turns, the chart at a score
+    assert "places where normal does not do what surely pays" in text_of(outputs)
+
+
+def test_calibrating_the_levels(execute, tuned, monkeypatch):
+    monkeypatch.setenv("GINSIM_CALIBRATION", str(tuned / "calibration"))
+    outputs = execute(FOLDER / "04-calibrating-the-levels.ipynb")
+    assert pictures_in(outputs) == 2
+    text = text_of(outputs)
+    crossing = re.search(r"crosses 0.35 at late_limit = ([\d.]+)", text)
+    read = re.search(r"calibrate reads ([\d.]+)", text)
+    assert crossing is not None
+    assert read is not None
+    # Read off a curve of 41 points by straight lines between them.
+    assert float(crossing[1]) == pytest.approx(float(read[1]), abs=0.05)
 
 
 def test_comparing_two_runs_plays_them_itself(execute, tmp_path):

@@ -15,16 +15,14 @@ from pathlib import Path
 import pytest
 
 from ginsim import rules
-from ginsim.calibrate import LEVELS, Calibration, Knob, Target, begin, calibrate, finish
 from ginsim.cli import main
 from ginsim.errors import GinsimError
-from ginsim.knock_chart import knock_chart, save_chart
 from ginsim.plots import PLOTS
 from ginsim.records import write_json
 from ginsim.report import page_of, write_report
 from ginsim.sprt import Sprt
 from ginsim.summary import summary_of
-from ginsim.sweep import CURVES, Sweep, run_sweep, sweep_manifest
+from ginsim.sweep import CURVES
 from ginsim.tournament import (
     Plan,
     manifest_of,
@@ -347,32 +345,6 @@ def test_what_is_no_finished_run_is_refused_in_one_line(finished_run, tmp_path):
 # Sweeps, knock charts and calibrations
 
 
-@pytest.fixture(scope="module")
-def tuned(tmp_path_factory):
-    """Folders of a small sweep, knock chart and calibration, as the commands leave them."""
-    folder = tmp_path_factory.mktemp("tuned")
-    classic = rules.preset("classic")
-    swept = Sweep(
-        "normal@early_turns=5", ("late_limit",), ((0, 4),), ("easy", "simple"),
-        rules.resolve("eaai", ["knock_limit=8"]), 3, 40,
-    )  # fmt: skip
-    prepare_folder(folder / "sweep", overwrite=False)
-    run_sweep(swept, folder / "sweep", sweep_manifest(swept, "eaai"), jobs=1)
-    chart = knock_chart("normal", ["easy"], classic, pairs=300, turns=4, scores=["80:20"])
-    save_chart(None, folder / "chart", overwrite=False)
-    save_chart(chart.to_json(), folder / "chart", overwrite=True)
-    knobs = {level: Knob.parse(level, "late_limit:0:8:4") for level in LEVELS}
-    asked = Calibration(
-        (Target("hard", "normal", 0.65),), classic, "hard", knobs, 1, 100, 100, within=0.45
-    )
-    begin(asked, folder / "calibration", overwrite=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ginsim.calibrate.WATCHED_PAIRS", 2)
-        calibrate(asked, folder / "calibration", jobs=1)
-    finish(folder / "calibration")
-    return folder
-
-
 def tuned_page(folder, kind):
     file, headline = write_report(folder / kind)
     html = file.read_text()
@@ -412,13 +384,14 @@ def test_report_of_a_knock_chart(tuned):
     assert plots == 2
     assert told[0].startswith("Against easy, knocking at once surely pays at")
     sure = [c for c in chart["cells"] if c["score"] is None and c["advice"] in ("knock", "wait")]
+    assert len(sure) > 3
     listed = re.findall(r"turn (\d+) with ([\d, and]+)", " ".join(told[1:]))
     assert {(int(t), int(d)) for t, found in listed for d in re.findall(r"\d+", found)} == {
         (cell["turn"], cell["deadwood"]) for cell in sure
     }
     (command,) = written_commands(tuned / "chart")
     assert command == (
-        "ginsim sweep knock_limit --bot normal --vs easy --pairs 300 --turns 4 --seed 1 "
+        "ginsim sweep knock_limit --bot normal --vs easy --pairs 2000 --turns 8 --seed 1 "
         "--score 80:20"
     )
 
