@@ -233,7 +233,8 @@ def begin(calibration: Calibration, run: Place) -> None:
     """Clear the folder of a calibration and write its manifest."""
     for name in (*LEVELS, "plots"):
         places.remove_folder(run / name)
-    places.remove(run / CALIBRATION)
+    for name in (records.REPORT, CALIBRATION):
+        places.remove(run / name)
     plan = Plan(LEVELS, calibration.rules, calibration.seed, calibration.pairs)
     told = {key: manifest_of(plan, "")[key] for key in ("ginsim", "engine", "command", "commit")}
     records.write_json(

@@ -1016,6 +1016,25 @@ def compact(run: RunFolder, as_json: Json = False) -> None:
         )
 
 
+@app.command()
+def report(
+    run: RunFolder,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Default: report.html in the folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a run's tables, plots and settings as one HTML page: a run of any kind."""
+    from ginsim.places import place
+    from ginsim.report import write_report
+
+    file, headline = write_report(place(run), place(out) if out else None)
+    if as_json:
+        print_json({"file": str(file), "headline": headline})
+    else:
+        print("\n".join([*headline, str(file)]))
+
+
 def _lines(error: BaseException) -> Iterator[str]:
     """First line of *error*; what it quotes of a file may be far too long to read."""
     line = (str(error).splitlines() or [type(error).__name__])[0]

@@ -312,6 +312,7 @@ def check_chart_folder(run: Place, overwrite: bool) -> None:
 
 def save_chart(chart: Mapping[str, Any], run: Place) -> None:
     """Write *chart* into the folder *run* as JSON and its cells as Parquet."""
+    places.remove(run / records.REPORT)
     frame = pd.DataFrame(chart["cells"])
     places.write_whole(run / CELLS, lambda path: frame.to_parquet(path, index=False))
     records.write_json(run / CHART, dict(chart))

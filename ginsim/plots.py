@@ -7,7 +7,8 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 import functools
 import io
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -490,6 +491,18 @@ PLOTS: dict[str, Callable[[Summary], Axes]] = {
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Within it a plot of a run looks the same, whatever the user's matplotlibrc says."""
+    with (
+        matplotlib.style.context("default"),
+        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
+        yield
+
+
 def save_plots(summary: Summary, folder: Place) -> list[Place]:
     """Draw every plot into *folder*, made if need be, as PNG and SVG; returns the files.
 
@@ -506,13 +519,7 @@ def plot_drawings(summary: Summary) -> dict[str, Callable[[], Axes]]:
 def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Place) -> list[Place]:
     """Draw each of *drawings* into *folder* under its name, as PNG and SVG; returns the files."""
     files = []
-    # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with (
-        matplotlib.style.context("default"),
-        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
-        warnings.catch_warnings(),
-    ):
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
+    with own_style():
         for name, draw in drawings.items():
             figure = draw().get_figure(root=True)
             assert figure is not None

@@ -26,6 +26,8 @@ from ginsim.rows import COLUMNS, DEAD_REASONS, ROW
 from ginsim.rules import Rules, winning_score
 from ginsim.scoring import OUTCOMES
 
+REPORT = "report.html"  #: of a run, if one was written; goes when the run is replaced
+
 _NAMES = pa.dictionary(pa.int16(), pa.string())
 _WORDS = pa.dictionary(pa.int8(), pa.string())
 
@@ -53,6 +55,8 @@ def _log_fields() -> list[pa.Field]:
     order = ["matchup", "pair", "leg", "round", "seat0", "seat1", "starter", "starter_seat"]
     order += ["outcome", "dead_reason", "winner", "points", "knocker"]
     both = kernel | _NAMED
+    for name in _NULL_BELOW_ZERO:
+        both[name] = both[name][0], both[name][1].replace("-1 for none", "null for none")
     order += [name for name in both if name not in order]
     return [pa.field(n, both[n][0], metadata={"about": both[n][1]}) for n in order]
 

@@ -83,6 +83,34 @@ def cross_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
+def ratings_table(summary: Mapping[str, Any]) -> Table:
+    """Bots by rating, the strongest first, with intervals and their share of matches won."""
+    won = {bot["name"]: bot["metrics"]["matches_won"] for bot in summary["bots"]}
+    table = _table(
+        "Ratings, with 95 % intervals clustered by pair",
+        "",
+        ["rating (Elo)", "from", "to", "matches won, %"],
+    )
+    for rating in sorted(summary["ratings"]["bots"], key=lambda rating: -rating["elo"]):
+        ends = ("-" if rating[end] is None else f"{rating[end]:+.0f}" for end in ("low", "high"))
+        table.add_row(rating["name"], f"{rating['elo']:+.0f}", *ends, percent(won[rating["name"]]))
+    return table
+
+
+def played_bots_table(manifest: Mapping[str, Any]) -> Table:
+    """Bots of a run as they were played: spec, source, parameters."""
+    table = Table(title="Bots", title_justify="left", title_style="bold", header_style="bold")
+    for column in ("bot", "source", "parameters"):
+        table.add_column(column, no_wrap=column == "bot")
+    for bot in manifest["bots"]:
+        source = bot["source"]
+        if bot["sha256"] is not None:
+            source += f" (SHA-256 {bot['sha256'][:16]}…)"
+        knobs = ", ".join(f"{knob}={value}" for knob, value in bot["parameters"].items())
+        table.add_row(bot["name"], source, knobs or "none")
+    return table
+
+
 def rating_note(summary: Mapping[str, Any]) -> str:
     """What the ratings are, and the advantage of a seat."""
     ratings = summary["ratings"]
@@ -191,7 +219,7 @@ def sweep_verdict(summary: Mapping[str, Any]) -> list[str]:
     names = summary["parameters"]
     best = ", ".join(f"{n}={v}" for n, v in zip(names, summary["best"], strict=True))
     by = {"net_points": "points a round", "matches_won": "match wins"}[summary["by"]]
-    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures above flatter it)."]
+    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures on them flatter it)."]
     confirmed = summary.get("confirmed")
     if confirmed is None:
         return lines
@@ -270,7 +298,9 @@ def guard_table(found: Mapping[str, Any]) -> Table:
          "gin\npassed up", "melds\nbroken", "decided\nby dice"],
     )  # fmt: skip
     for level, counts in found["blunders"].items():
-        guards = next(s["guards"][level] for s in found["steps"] if level in s["guards"])
+        guards = next((s["guards"][level] for s in found["steps"] if level in s["guards"]), None)
+        if guards is None:
+            continue  # no target is about this level
         table.add_row(
             level,
             percent(guards["undercut"]),

@@ -649,7 +649,7 @@ def check_folder(run: Place, overwrite: bool) -> None:
 def prepare_folder(run: Place, overwrite: bool) -> None:
     """Make the folder of a new run; refuse one in use unless *overwrite* and it is a run."""
     check_folder(run, overwrite)
-    for name in (SUMMARY, MANIFEST):
+    for name in (records.REPORT, SUMMARY, MANIFEST):
         places.remove(run / name)
     for name in ("rounds", "plots", "confirm"):
         places.remove_folder(run / name)

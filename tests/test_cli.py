@@ -46,6 +46,7 @@ def test_help_names_every_command(cli: Any):
         "replay",
         "verify",
         "plot",
+        "report",
     ]:
         assert re.search(rf"^  {command} ", text, re.MULTILINE), command
 
