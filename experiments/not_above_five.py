@@ -1,0 +1,35 @@
+"""Never knock above 5 before the tenth turn."""
+
+from pathlib import Path
+
+from experiments.claims import RESULTS, Claim, Contrast, run
+
+CLAIM = Claim(
+    "not_above_five",
+    "Never knock above 5 before the tenth turn",
+    seed=8_002_000,
+    pairs=10_000,
+    seconds=30,
+    contrasts=(
+        Contrast(
+            "tenth turn of both players, later with 4 or less",
+            "normal@early_turns=5,early_limit=5,late_limit=4",
+            "normal@early_turns=5,early_limit=10,late_limit=4",
+        ),
+        Contrast(
+            "tenth own turn, later with 4 or less",
+            "normal@early_turns=10,early_limit=5,late_limit=4",
+            "normal@early_turns=10,early_limit=10,late_limit=4",
+        ),
+        Contrast(
+            "tenth own turn, later with anything",
+            "normal@early_turns=10,early_limit=5,late_limit=10",
+            "normal@early_turns=10,early_limit=10,late_limit=10",
+        ),
+    ),
+    how="`normal` that knocks with 5 or less before that turn; v with anything (10 or less).",
+)
+
+
+def main(pairs: int | None = None, results: Path = RESULTS) -> None:
+    run(CLAIM, pairs, results)
