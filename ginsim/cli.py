@@ -454,6 +454,261 @@ def bench(
     print_tables(bench_table(found))
 
 
+@app.command()
+def sweep(
+    parameters: Annotated[
+        list[str] | None,
+        typer.Argument(help="One or two parameters of the bot; knock_limit for a knock chart."),
+    ] = None,
+    bot: Annotated[str, typer.Option(help="The bot whose parameters are swept.")] = "normal",
+    vs: Annotated[list[str] | None, typer.Option(help="Rivals, one or more.")] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(help="0:10, 0:60:10 or 0,2,5; once for each parameter."),
+    ] = None,
+    pairs: Annotated[
+        int | None, typer.Option(help="Mirrored pairs a value and rival (chart: a turn).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Names the deals, the same for all values.")] = 1,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    by: Annotated[
+        str, typer.Option(help="The best has the most net_points or matches_won.")
+    ] = "net_points",
+    confirm: Annotated[bool, typer.Option(help="Play the best again on fresh deals.")] = True,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OWN:RIVAL", help="Chart: also at this score, like 80:20."),
+    ] = None,
+    turns: Annotated[int, typer.Option(help="Chart: own turns.")] = 12,
+    jobs: Jobs = 0,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default results/sweep-...")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a sweep that was stopped.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Play many values of a parameter on the same deals; or draw a knock chart."""
+    announce_compiling()
+    from ginsim.records import read_json
+    from ginsim.rules import resolve
+    from ginsim.sweep import KNOCK_LIMIT, Sweep, parse_values, sweep_manifest, sweep_of
+    from ginsim.tournament import MANIFEST, check_same, plan_of, prepare_folder, warm_up
+
+    if resume is not None:
+        if parameters or vs or values:
+            raise GinsimError("--resume takes everything from the run: leave the rest out")
+        run, manifest = resume, read_json(resume / MANIFEST)
+        asked = sweep_of(manifest, run / MANIFEST)
+        check_same(manifest, plan_of(manifest, run / MANIFEST), run)
+        _sweep(asked, run, manifest, jobs_of(jobs), True, confirm, as_json)
+        return
+    if not parameters:
+        raise GinsimError("name a parameter to sweep (see `ginsim bots`), or knock_limit")
+    run = out or Path("results") / f"sweep-{'-'.join(parameters)}-{_now()}"
+    chosen = resolve(rules, rule or [])
+    if parameters == [KNOCK_LIMIT] and not values:
+        _chart(bot, vs or [], chosen, seed, pairs or 20_000, turns, score or [], jobs_of(jobs),
+               run, overwrite, as_json)  # fmt: skip
+        return
+    asked = Sweep(
+        bot, tuple(parameters), tuple(parse_values(words) for words in values or []),
+        tuple(vs or []), chosen, seed, pairs or 2000, by,
+    )  # fmt: skip
+    warm_up(asked.plan())
+    prepare_folder(run, overwrite)
+    _sweep(asked, run, sweep_manifest(asked, rules), jobs_of(jobs), False, confirm, as_json)
+
+
+def _sweep(
+    asked: Any,
+    run: Path,
+    manifest: dict[str, Any],
+    jobs: int,
+    resume: bool,
+    confirm: bool,
+    as_json: bool,
+) -> None:
+    """Run a sweep with a progress bar, then draw and show what came out."""
+    from ginsim.charts import save_drawings, sweep_drawings
+    from ginsim.progress import watching
+    from ginsim.sweep import run_sweep
+
+    try:
+        with watching(asked.pairs) as watch:
+            summary = run_sweep(
+                asked, run, manifest, jobs=jobs, resume=resume, confirm=confirm, watch=watch
+            )
+    except KeyboardInterrupt:
+        _stopped(f"ginsim sweep --resume {run}")
+    save_drawings(sweep_drawings(summary), run)
+    if as_json:
+        print_json({"run": str(run), "sweep": summary})
+        return
+    from ginsim.tables import print_tables, sweep_table, sweep_verdict
+
+    rivals = [*summary["versus"]] if len(summary["parameters"]) == 1 else []
+    over_all = [None] if len(rivals) != 1 else []
+    print_tables(*(sweep_table(summary, rival) for rival in [*rivals, *over_all]))
+    print("\n".join(sweep_verdict(summary)))
+    print(f"run    {run}  (log, sweep.json, sweep.parquet, plots)")
+
+
+def _stopped(again: str) -> None:
+    """Say how to go on with what was interrupted, and leave."""
+    # joblib tells of the blocks that were given up; the line below says it better.
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+    say(f"ginsim: stopped; what was played is kept: {again}")
+    raise typer.Exit(INTERRUPTED) from None
+
+
+def _chart(
+    bot: str,
+    rivals: list[str],
+    rules: Any,
+    seed: int,
+    pairs: int,
+    turns: int,
+    scores: list[str],
+    jobs: int,
+    run: Path,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Draw a knock chart with a progress bar, write and show it."""
+    from ginsim.charts import chart_drawings, save_drawings
+    from ginsim.knock_chart import check_chart, knock_chart, save_chart
+    from ginsim.progress import counting
+
+    check_chart(bot, rivals, rules, pairs, turns, scores)
+    save_chart(None, run, overwrite)
+    with counting("knock chart") as watch:
+        chart = knock_chart(
+            bot, rivals, rules, seed=seed, pairs=pairs, turns=turns, scores=scores, jobs=jobs,
+            watch=watch,
+        ).to_json()  # fmt: skip
+    save_chart(chart, run, overwrite)
+    save_drawings(chart_drawings(chart), run)
+    if as_json:
+        print_json({"run": str(run), "chart": chart})
+        return
+    from ginsim.tables import chart_table, print_tables
+
+    print_tables(
+        *(chart_table(chart, rival, at) for rival in chart["rivals"] for at in (None, *scores))
+    )
+    print(f"run    {run}  (knock_chart.json, knock_chart.parquet, plots)")
+
+
+@app.command()
+def calibrate(
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(help="LEVEL/LEVEL=RATE, one or more.", show_default="65 % a step"),
+    ] = None,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    anchor: Annotated[str, typer.Option(help="The level that stays as it is.")] = "hard",
+    knob: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL=NAME:FROM:TO:STEP", help="Tune a level by this parameter."),
+    ] = None,
+    pairs: Annotated[int, typer.Option(help="Mirrored pairs a value of a knob.")] = 6_000,
+    verify_pairs: Annotated[int, typer.Option(help="Fresh pairs that verify a value.")] = 60_000,
+    within: Annotated[
+        float, typer.Option(help="How far from its target a 95 % interval may reach.")
+    ] = 0.01,
+    seed: Annotated[int, typer.Option(help="Names the deals; fresh ones lie above.")] = 1,
+    jobs: Jobs = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder; default results/calibrate-<time>.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with one that was stopped.")
+    ] = None,
+    write: Annotated[bool, typer.Option(help="Write the values into levels.toml.")] = True,
+    levels: Annotated[
+        Path | None, typer.Option(help="Write into this copy of levels.toml.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check that the levels still hold.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Tune the levels until their match wins hit the targets; exit 1 if one is out of reach."""
+    announce_compiling()
+    from ginsim.calibrate import begin, calibration_of, check_levels, requested
+    from ginsim.records import read_json
+    from ginsim.tournament import MANIFEST
+
+    if check:
+        _show_checks(check_levels(jobs=jobs_of(jobs)), as_json)
+        return
+    if resume is not None:
+        run, manifest = resume, read_json(resume / MANIFEST)
+        asked = calibration_of(manifest.get("calibrate", {}), run / MANIFEST)
+    else:
+        run = out or Path("results") / f"calibrate-{_now()}"
+        asked = requested(
+            targets or [], rules, rule or [], anchor, knob or [], seed, pairs, verify_pairs, within
+        )
+        begin(asked, run, overwrite)
+    _calibrate(asked, run, jobs_of(jobs), resume is not None, write, levels, as_json)
+
+
+def _calibrate(
+    asked: Any, run: Path, jobs: int, resume: bool, write: bool, levels: Path | None, as_json: bool
+) -> None:
+    """Calibrate with a progress bar; draw, write and show what came out."""
+    from ginsim.calibrate import LEVELS_FILE, OutOfReachError, finish, write_levels
+    from ginsim.calibrate import calibrate as run_calibration
+    from ginsim.charts import calibration_drawings, save_drawings
+    from ginsim.progress import naming
+
+    try:
+        with naming() as watch:
+            found = run_calibration(asked, run, jobs=jobs, resume=resume, watch=watch)
+    except KeyboardInterrupt:
+        _stopped(f"ginsim calibrate --resume {run}")
+    except OutOfReachError as error:
+        say(f"ginsim: {error}")
+        raise typer.Exit(FAILED) from None
+    finish(run)
+    save_drawings(calibration_drawings(found), run)
+    file = levels or LEVELS_FILE
+    if write and found["hit"]:
+        write_levels(found, file)
+    if as_json:
+        print_json({"run": str(run), "calibration": found, "written": write and found["hit"]})
+    else:
+        from ginsim.tables import calibration_table, guard_table, print_tables
+
+        print_tables(calibration_table(found), guard_table(found))
+        if not found["hit"]:
+            print("Not every target was hit, so nothing was written: play more with --pairs.")
+        elif write:
+            print(f"{file.name} written; its bots changed, so write your baselines anew.")
+        print(f"run    {run}  (logs, calibration.json, plots)")
+    if not found["hit"]:
+        raise typer.Exit(FAILED)
+
+
+def _show_checks(checks: Any, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            [{"target": c.target, "same": c.same(), "digest": c.today, **c.won._asdict()}
+             for c in checks]
+        )  # fmt: skip
+    for c in [] if as_json else checks:
+        state = "as verified" if c.same() else "PLAYED DIFFERENTLY from when it was verified"
+        print(f"{c.target}: {100 * c.won.value:.2f} ±{100 * c.won.half_width():.2f} %, {state}")
+    if not all(c.same() for c in checks):
+        say("ginsim: rules, engine or bots changed since: calibrate anew with ginsim calibrate")
+        raise typer.Exit(FAILED)
+
+
 baseline = typer.Typer(help="Pin what bots do, for `ginsim regress`.", rich_markup_mode=None)
 app.add_typer(baseline, name="baseline")
 
@@ -570,10 +825,31 @@ def _lines(error: BaseException) -> Iterator[str]:
     yield from str(error).splitlines()[:1] or [type(error).__name__]
 
 
+#: Options that take all the words behind them, up to the next option.
+_MANY = ("--vs", "--targets")
+
+
+def spread_options(words: list[str]) -> list[str]:
+    """Repeat an option of _MANY before each of its words, as the parser wants it.
+
+    >>> spread_options(["sweep", "late_limit", "--vs", "easy", "hard", "--json"])
+    ['sweep', 'late_limit', '--vs', 'easy', '--vs', 'hard', '--json']
+    """
+    spread: list[str] = []
+    option = ""
+    for word in words:
+        if word.startswith("--"):
+            option = word if word in _MANY else ""
+            spread += [] if option else [word]
+        else:
+            spread += [option, word] if option else [word]
+    return spread
+
+
 def main() -> None:
     """Run the command; wrong use and bad input are one line and exit code 2."""
     try:
-        code = app(standalone_mode=False)
+        code = app(spread_options(sys.argv[1:]), standalone_mode=False)
     except GinsimError as error:
         say(f"ginsim: {' '.join(_lines(error))}")
         code = WRONG_USE

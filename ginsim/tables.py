@@ -73,7 +73,8 @@ def cross_table(summary: Mapping[str, Any]) -> Table:
     ratings = {rating["name"]: elo(rating) for rating in summary["ratings"]["bots"]}
     for bot in summary["bots"]:
         row = [
-            percent(cells[bot["name"], other]) if other != bot["name"] else "" for other in names
+            percent(cells[bot["name"], other]) if (bot["name"], other) in cells else ""
+            for other in names
         ]
         table.add_row(
             bot["name"], *row, percent(bot["metrics"]["matches_won"]), ratings[bot["name"]]
@@ -151,6 +152,121 @@ def bot_table(summary: Mapping[str, Any]) -> Table:
     )
     for bot in summary["bots"]:
         table.add_row(bot["name"], *(show(bot["metrics"][key]) for _, key, show in columns))
+    return table
+
+
+def sweep_table(summary: Mapping[str, Any], versus: str | None) -> Table:
+    """One rival's curve (None: over all rivals): a row a setting; ``*`` marks the best."""
+    against = f"against {versus}" if versus else "over all rivals"
+    table = _table(
+        f"{summary['bot']} {against}, with 95 % intervals clustered by pair",
+        ", ".join(summary["parameters"]),
+        ["matches\nwon %", "points\na round", "undercut\n% its knocks", "gin\n% rounds",
+         "turns\na round"],
+    )  # fmt: skip
+    shows = (percent, mean, percent, percent, mean)
+    keys = ("matches_won", "net_points", "undercut", "gin", "turns")
+    for entry in summary["curves"]:
+        if entry["versus"] == versus:
+            mark = "*" if entry["setting"] == summary["best"] else ""
+            mark += " (as it is)" if entry["setting"] == summary["current"] else ""
+            name = ", ".join(map(str, entry["setting"])) + mark
+            cells = [show(entry["metrics"][key]) for show, key in zip(shows, keys, strict=True)]
+            table.add_row(name, *cells)
+    return table
+
+
+def sweep_verdict(summary: Mapping[str, Any]) -> list[str]:
+    """What a sweep found, in words: the best setting, and whether fresh deals confirm it."""
+    names = summary["parameters"]
+    best = ", ".join(f"{n}={v}" for n, v in zip(names, summary["best"], strict=True))
+    by = {"net_points": "points a round", "matches_won": "match wins"}[summary["by"]]
+    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures above flatter it)."]
+    confirmed = summary.get("confirmed")
+    if confirmed is None:
+        return lines
+    won = percent(confirmed["best"]["matches_won"])
+    line = (
+        f"On fresh deals (seed {confirmed['seed']}, {confirmed['pairs']:,} pairs) it wins {won} %"
+    )
+    if "gain" not in confirmed:
+        return [*lines, line + " of its matches; it is what the bot has already."]
+    gain = confirmed["gain"]
+    sure = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not surely better"
+    now = ", ".join(f"{n}={v}" for n, v in zip(names, summary["current"], strict=True))
+    return [
+        *lines,
+        line + f", the bot as it is ({now}) {percent(confirmed['current']['matches_won'])} %:",
+        f"{percent(gain)} percentage points on the same deals, so {sure} than it is.",
+    ]
+
+
+def chart_table(chart: Mapping[str, Any], rival: str, score: str | None) -> Table:
+    """One table of a knock chart: deadwood down, own turns across."""
+    unit = "percentage points of match wins" if score else "points of the round"
+    at = f" at {score}" if score else ""
+    table = _table(
+        f"{chart['bot']} against {rival}{at}: knocking now less playing on, {unit} "
+        "(! knock, - wait, both sure; . too few rounds)",
+        "deadwood",
+        [f"turn {turn}" for turn in range(1, chart["turns"] + 1)],
+    )
+    marks = {"knock": "!", "wait": "-", "either": " "}
+    cells: dict[int, list[str]] = {}
+    for cell in chart["cells"]:
+        if cell["rival"] == rival and cell["score"] == score:
+            text = "."
+            if cell["advice"] != "few":
+                text = f"{cell['gain'] * (100 if score else 1):+.1f}{marks[cell['advice']]}"
+            cells.setdefault(cell["deadwood"], []).append(text)
+    for deadwood in sorted(cells, reverse=True):
+        table.add_row(str(deadwood), *cells[deadwood])
+    return table
+
+
+def calibration_table(found: Mapping[str, Any]) -> Table:
+    """One row a target: what was turned, the value and its interval, what fresh deals say."""
+    table = _table(
+        "Levels tuned to their targets, with 95 % intervals clustered by pair",
+        "target",
+        ["tuned", "knob", "was", "now", "value (interval)", "lack of fit p", "verified %", "hit"],
+    )
+    for step in found["steps"]:
+        ends = [("-" if end is None else f"{end:.0f}") for end in (step["low"], step["high"])]
+        table.add_row(
+            step["target"],
+            step["level"],
+            step["knob"],
+            str(step["before"]),
+            str(step["setting"]),
+            f"{step['exact']:.1f} ({ends[0]}..{ends[1]})",
+            f"{step['lack_of_fit']:.3f}",
+            percent(step["verified"], digits=2),
+            "yes" if step["hit"] else "no",
+        )
+    return table
+
+
+def guard_table(found: Mapping[str, Any]) -> Table:
+    """Guard rails: how each level plays, and its blunders, of decisions watched one by one."""
+    table = _table(
+        "Guard rails: how the levels play when verified, and blunders among decisions watched",
+        "level",
+        ["undercut\n% its knocks", "gin\n% rounds", "turns\na round", "knock\ndeadwood",
+         "gin\npassed up", "melds\nbroken", "decided\nby dice"],
+    )  # fmt: skip
+    for level, counts in found["blunders"].items():
+        guards = next(s["guards"][level] for s in found["steps"] if level in s["guards"])
+        table.add_row(
+            level,
+            percent(guards["undercut"]),
+            percent(guards["gin"]),
+            mean(guards["turns"]),
+            mean(guards["knock_deadwood"]),
+            f"{counts['gins_passed']} of {counts['gins']}",
+            f"{counts['melds_broken']} of {counts['discards']:,}",
+            f"{counts['dice']} of {counts['decisions']:,}",
+        )
     return table
 
 

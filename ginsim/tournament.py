@@ -60,6 +60,7 @@ class Plan:
     mirrored: bool = True
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
+    rivals: int = 0  #: the last so many bots meet all others and none of themselves; 0: all meet
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -71,6 +72,10 @@ class Plan:
             raise GinsimError(f"--pairs {self.pairs}: must be 1..{MAX_PAIRS:,}")
         if not 0 <= self.seed <= MAX_SEED:
             raise GinsimError(f"--seed {self.seed}: must be 0..{MAX_SEED}")
+        if not 0 <= self.rivals < len(self.specs):
+            raise GinsimError(
+                f"{self.rivals} rivals among {len(self.specs)} bots: leave some to meet"
+            )
         if self.block_pairs < 0:
             raise GinsimError(f"--block {self.block_pairs}: must be 0 (fitting) or more pairs")
 
@@ -83,6 +88,9 @@ class Plan:
 
     def matchups(self) -> list[tuple[int, int]]:
         """Places of the two bots of each matchup."""
+        if self.rivals:
+            met = len(self.specs) - self.rivals
+            return list(itertools.product(range(met), range(met, len(self.specs))))
         return list(itertools.combinations(range(len(self.specs)), 2))
 
     def matchup_names(self) -> list[str]:
@@ -333,6 +341,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "seed": plan.seed,
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
+        "rivals": plan.rivals,
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -364,8 +373,9 @@ def plan_of(manifest: dict[str, Any], path: Path) -> Plan:
     """Return the plan that a manifest describes; raises GinsimError if it is none."""
     try:
         whole = {name: manifest[name] for name in ("seed", "pairs", "block_pairs")}
+        whole["rivals"] = manifest.get("rivals", 0)  # older runs have none
         if any(isinstance(value, bool) or not isinstance(value, int) for value in whole.values()):
-            raise GinsimError("seed, pairs and block_pairs must be whole numbers")
+            raise GinsimError("seed, pairs, block_pairs and rivals must be whole numbers")
         if not isinstance(manifest["mirrored"], bool):
             raise GinsimError("mirrored must be true or false")
         return Plan(
@@ -412,7 +422,7 @@ def prepare_folder(run: Path, overwrite: bool) -> None:
                 f"{run}: holds a run already; add --overwrite to replace it, go on with "
                 f"`ginsim tournament --resume {run}`, or name another --out"
             )
-        for name in ("rounds", "plots"):
+        for name in ("rounds", "plots", "confirm"):
             shutil.rmtree(run / name, ignore_errors=True)
         for name in (SUMMARY, MANIFEST):
             (run / name).unlink(missing_ok=True)
@@ -441,11 +451,12 @@ def run_tournament(
     jobs: int,
     resume: bool = False,
     watch: Callable[[Progress], None] = lambda progress: None,
+    each: Callable[[Totals], None] = lambda block: None,
 ) -> tuple[Totals, dict[str, Any]]:
     """Play *plan* into *run*, whose manifest is written first and again at the end.
 
-    With *resume*, blocks whose parts lie whole in *run* are counted, not played. Returns the
-    totals and the finished manifest.
+    With *resume*, blocks whose parts lie whole in *run* are counted, not played. *each* is
+    given the totals of each block, in no order. Returns the totals and the finished manifest.
     """
     records.write_json(run / MANIFEST, manifest)
     totals, missing, pairs_done = Totals.empty(plan), [], 0
@@ -455,11 +466,13 @@ def run_tournament(
             missing.append(block)
         else:
             totals.add(found)
+            each(found)
             pairs_done += found.by_matchup[0][0].pairs
     warm_up(plan)
     start, rounds = time.perf_counter(), 0
     for done, block_totals in enumerate(played(plan, jobs, run, missing), 1):
         totals.add(block_totals)
+        each(block_totals)
         pairs_done += block_totals.by_matchup[0][0].pairs
         rounds += sum(block_totals.rows)
         elapsed = time.perf_counter() - start
