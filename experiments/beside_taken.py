@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, THROWER, Claim, Contrast, like, run
+from experiments.claims import RESULTS, THROWER, like, run
+from experiments.trial import Claim, Contrast
 
 HARD = f"{THROWER}@{like('hard', danger_weight=0, safe_weight=0)}"
 

@@ -3,30 +3,32 @@
 Both bots of a contrast play the same rivals on the same deals, mirrored. The effect is the
 difference of their matches won; its unit is the pair, so what the deals have in common cancels.
 A claim tried on several rivals and rules is several tests: Holm's adjustment is over all cells
-of the claim. An effect whose 95 % interval lies within MARGIN either way makes no difference,
+of the claim. An effect whose 95 % interval lies within a margin either way makes no difference,
 however sure its sign.
 """
 
 import json
 import shlex
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import joblib
 import matplotlib.style
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import t
 
+from experiments.forest import forest
+from experiments.trial import MEASURED, POINTS, SHARE, Cell, Claim, Held
+from experiments.verdicts import judged, overall, ranges, rules_of, sentence_of, where
 from ginsim.bots import load
+from ginsim.knock_chart import FEW, Sample, held, sample
 from ginsim.match import play_chunks
-from ginsim.plots import COLOURS, DPI, FORMATS, MARKERS, SIZES
+from ginsim.plots import DPI, FORMATS
 from ginsim.rules import Rules, preset, winning_score
-from ginsim.stats import METRIC, PairCounts, Rate, holm
+from ginsim.stats import METRIC, PairCounts, Rate, clustered_mean
 from ginsim.tally import COUNTERS, INDEX, count_pairs, turn_counts
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -34,61 +36,8 @@ BOTS = "experiments/bots"
 THROWER, TAKER = f"{BOTS}/thrower.py:thrower", f"{BOTS}/taker.py:taker"
 #: Changes that make normal (and thrower, taker) judge a discard by its deadwood alone.
 PLAIN = "out_weight=0,save_weight=0,high_weight=0"
-RIVALS = ("easy", "normal", "hard", "gin-only", "simple")
-#: Rivals and rules that a contrast is tried on: all under classic, two under other rules.
-PLACES = (
-    *((rival, "classic") for rival in RIVALS),
-    *((rival, "frapper") for rival in ("normal", "simple")),
-)
-
-MARGIN = 0.01  #: matches won that count as no difference, either way
-ALPHA = 0.05  #: of all cells of a claim together
 BLOCK_PAIRS = 1_000
 JOBS = 2
-
-HOLDS, FAILS, NO_DIFFERENCE, UNDECIDED = "holds", "fails", "no difference", "undecided"
-DEPENDS, MEASURED = "depends", "measured"
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A bot that does as the claim says, and one that differs in nothing else."""
-
-    label: str
-    follows: str
-    other: str
-    places: tuple[tuple[str, str], ...] = PLACES
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the guides, and how it is tried."""
-
-    name: str
-    sentence: str
-    seed: int
-    pairs: int  #: mirrored pairs a matchup
-    seconds: int  #: roughly, on two quiet cores
-    contrasts: tuple[Contrast, ...] = ()
-    how: str = ""  #: what was done, for the table
-    effect: str = "matches won with the rule less without it"
-    against: str = "v"  #: how a rival is named
-    unit: str = "mirrored pairs a matchup"
-    measured: bool = False  #: how often something happens: nothing holds or fails
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One effect, positive where the claim is right; shares of 1, points a round."""
-
-    contrast: str
-    rival: str
-    rules: str
-    effect: Rate
-    points: Rate | None
-    p: float
-    adjusted: float = float("nan")
-    verdict: str = UNDECIDED
 
 
 def like(level: str, **changes: int) -> str:
@@ -204,6 +153,39 @@ def cells_of(claim: Claim, pairs: int) -> list[Cell]:
     return cells
 
 
+def held_cells(claim: Claim, pairs: int) -> list[Cell]:
+    """Points that the advice of each of ``claim.held`` gains, by rival, not yet judged.
+
+    Left out is what fewer than FEW pairs came to.
+    """
+    asked = [(one, rival, rules) for one in claim.held for rival, rules in one.places]
+    for one in claim.held:
+        held(load(one.bot), 1, True).policies()
+    tasks = [
+        (at, turn, first, min(first + BLOCK_PAIRS, pairs))
+        for at, (one, _, _) in enumerate(asked)
+        for turn in range(one.turns[0], one.turns[1] + 1)
+        for first in range(0, pairs, BLOCK_PAIRS)
+    ]
+    parts = joblib.Parallel(n_jobs=JOBS, backend="threading")(
+        joblib.delayed(sample)(
+            asked[at][0].bot, asked[at][1], preset(asked[at][2]), claim.seed, first, end, turn
+        )
+        for at, turn, first, end in tasks
+    )
+    cells = []
+    for at, (one, rival, rules) in enumerate(asked):
+        own = [part for part, task in zip(parts, tasks, strict=True) if task[0] == at]
+        seen = Sample(*(np.concatenate(column) for column in zip(*own, strict=True)))
+        here = (seen.deadwood >= one.deadwood[0]) & (seen.deadwood <= one.deadwood[1])
+        if len(np.unique(seen.pair[here])) < FEW:
+            continue
+        gains = (seen.now - seen.on)[here] * (1 if one.knocks else -1)
+        effect, p = clustered_mean(gains, seen.pair[here])
+        cells.append(Cell(one.label, rival, rules, effect, None, p, unit=POINTS))
+    return cells
+
+
 def cell(contrast: str, rival: str, rules: str, terms: Sequence[tuple[int, PairCounts]]) -> Cell:
     """Cell of a weighted sum of matchups: matches won, and points a round."""
     effect, p = effect_of(terms, "matches_won")
@@ -213,108 +195,6 @@ def cell(contrast: str, rival: str, rules: str, terms: Sequence[tuple[int, PairC
 def short(spec: str) -> str:
     """Name of a rival as it is shown."""
     return spec.rpartition(":")[2]
-
-
-# --- verdicts ---
-
-
-def judged(cells: Sequence[Cell]) -> list[Cell]:
-    """*cells* with p-values adjusted over all of them, and a verdict each."""
-    _, adjusted = holm([one.p for one in cells], ALPHA)
-    return [
-        replace(one, adjusted=float(p), verdict=verdict_of(one.effect, float(p)))
-        for one, p in zip(cells, adjusted, strict=True)
-    ]
-
-
-def verdict_of(effect: Rate, adjusted: float) -> str:
-    """Verdict of one cell.
-
-    >>> verdict_of(Rate(0.03, 0.02, 0.04, 9), 0.001), verdict_of(Rate(0.004, 0.001, 0.007, 9), 0.01)
-    ('holds', 'no difference')
-    """
-    if effect.low > -MARGIN and effect.high < MARGIN:
-        return NO_DIFFERENCE
-    if adjusted < ALPHA:
-        return HOLDS if effect.value > 0 else FAILS
-    return UNDECIDED
-
-
-def overall(cells: Sequence[Cell]) -> str:
-    """Verdict on the claim: what all cells say, what most say unopposed, or that it depends."""
-    share = {
-        verdict: sum(one.verdict == verdict for one in cells) / len(cells)
-        for verdict in (HOLDS, FAILS, NO_DIFFERENCE, UNDECIDED)
-    }
-    if share[HOLDS] and share[FAILS]:
-        return DEPENDS
-    for verdict, part in share.items():
-        if part == 1:
-            return verdict
-    for verdict in (HOLDS, FAILS):
-        if share[verdict] >= 0.5:
-            return f"mostly {verdict}"
-        if share[verdict]:
-            return DEPENDS
-    return NO_DIFFERENCE if share[NO_DIFFERENCE] >= 0.5 else UNDECIDED
-
-
-def where(cells: Sequence[Cell], against: str = "v") -> str:
-    """For which rivals and rules each verdict was found, contrast by contrast."""
-    said = []
-    for contrast in dict.fromkeys(one.contrast for one in cells):
-        own = [one for one in cells if one.contrast == contrast]
-        parts = [
-            f"{verdict} {against} {_places(own, verdict)}"
-            for verdict in dict.fromkeys(one.verdict for one in own)
-        ]
-        said.append((f"{contrast}: " if contrast else "") + "; ".join(parts))
-    return ". ".join(said)
-
-
-def _places(cells: Sequence[Cell], verdict: str) -> str:
-    """Rivals of the cells with *verdict*, with their rules where not all of them say so."""
-    if len(cells) > 1 and all(one.verdict == verdict for one in cells):
-        return "all"
-    named = []
-    for rival in dict.fromkeys(one.rival for one in cells):
-        own = [one for one in cells if one.rival == rival]
-        rules = [one.rules for one in own if one.verdict == verdict]
-        if len(rules) == len(own):
-            named.append(rival)
-        elif rules:
-            named.append(f"{rival} ({', '.join(rules)})")
-    return ", ".join(named)
-
-
-def rules_of(cells: Sequence[Cell]) -> str:
-    """Which rules the cells were played under; rivals named where not all were.
-
-    >>> one = Cell("", "easy", "classic", Rate(0, 0, 0, 1), None, 1)
-    >>> rules_of([one, replace(one, rival="hard"), replace(one, rules="eaai")])
-    'classic; eaai (easy)'
-    """
-    rivals = dict.fromkeys(one.rival for one in cells)
-    said = []
-    for rules in dict.fromkeys(one.rules for one in cells):
-        own = dict.fromkeys(one.rival for one in cells if one.rules == rules)
-        said.append(rules if len(own) == len(rivals) else f"{rules} ({', '.join(own)})")
-    return "; ".join(said)
-
-
-def sentence_of(cells: Sequence[Cell], unit: str = "points of 100") -> str:
-    """Verdict in one sentence, with the range of effects."""
-    counts = [
-        f"{verdict} in {sum(one.verdict == verdict for one in cells)}"
-        for verdict in (HOLDS, FAILS, NO_DIFFERENCE, UNDECIDED)
-        if any(one.verdict == verdict for one in cells)
-    ]
-    values = [100 * one.effect.value for one in cells]
-    found = ", ".join(counts)
-    return (
-        f"{overall(cells)}, for these bots: {found} of {len(cells)} cells; effects from "
-        f"{min(values):+.1f} to {max(values):+.1f} {unit}"
-    )
 
 
 # --- files ---
@@ -330,19 +210,26 @@ def folder_of(claim: Claim, results: Path) -> Path:
     return results / claim.name.replace("_", "-")
 
 
-def shown(found: Rate, scale: float = 100) -> str:
+def shown(found: Rate, scale: float) -> str:
     """Value with its half width."""
     return f"{scale * found.value:+.2f} ±{scale * found.half_width():.2f}"
 
 
 def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, places: str) -> str:
     """Markdown: the claim, the verdict, every cell, and how to make it again."""
-    head = "effect, points of 100 | Holm p | points a round | verdict"
+    head = "effect | Holm p | points a round | verdict"
     judge = (
         f"Effect: {claim.effect}, in points of 100, 95 % intervals by pair; positive where the "
         f"claim is right. A cell holds or fails at 5 % over all {len(cells)} cells together "
-        f"(Holm); an interval within ±{100 * MARGIN:g} makes no difference."
+        f"(Holm); an interval within ±{SHARE.scale * SHARE.margin:g} makes no difference."
     )
+    if claim.held:
+        judge += (
+            " Points of the round: each deal is played twice from that turn, so that the "
+            "difference is that one decision; up to it the bot is held back from plain knocks, "
+            f"then it plays on by its own rule (within ±{POINTS.margin:g}: no difference; left "
+            f"out: what fewer than {FEW} pairs came to)."
+        )
     if claim.measured:
         head, judge = f"{claim.effect}, %", "95 % intervals by match."
     lines = [
@@ -355,17 +242,27 @@ def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, plac
         f"{claim.how} {judge}",
         "",
         *(f"- {one.label}: `{one.follows}` v `{one.other}`" for one in claim.contrasts),
-        *([""] if claim.contrasts else []),
+        *(f"- {one.label}: `{one.bot}`, {_when(one)}" for one in claim.held),
+        *([""] if claim.contrasts or claim.held else []),
         f"| what | bot | rules | {head} |",
         "|---" * (4 + head.count("|")) + "|",
     ]
     for one in cells:
-        row = [one.contrast, one.rival, one.rules, shown(one.effect)]
+        row = [one.contrast, one.rival, one.rules, shown(one.effect, one.unit.scale)]
         if not claim.measured:
             points = shown(one.points, 1) if one.points else ""
             row += [f"{one.adjusted:.2g}", points, one.verdict]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join([*lines, "", made_by(claim, pairs)]) + "\n"
+
+
+def _when(one: Held) -> str:
+    turns, deadwood = one.turns, one.deadwood
+    act = ("knocks", "plays on") if one.knocks else ("plays on", "knocks")
+    return (
+        f"own turns {turns[0]} to {turns[1]}, deadwood {deadwood[0]} to {deadwood[1]}: "
+        f"{act[0]}, rather than {act[1]}"
+    )
 
 
 def made_by(claim: Claim, pairs: int) -> str:
@@ -379,6 +276,7 @@ def as_json(one: Cell) -> dict[str, Any]:
         "what": one.contrast,
         "rival": one.rival,
         "rules": one.rules,
+        "unit": one.unit.name,
         "effect": {key: rounded(value) for key, value in one.effect._asdict().items()},
         "points": {key: rounded(value) for key, value in one.points._asdict().items()}
         if one.points
@@ -421,10 +319,14 @@ def write(
     figure.savefig(folder / "plot.png", dpi=DPI, metadata=FORMATS["png"])
 
 
+# --- a claim from end to end ---
+
+
 def run(claim: Claim, pairs: int | None = None, results: Path = RESULTS) -> None:
     """Try all contrasts of *claim*, print the verdict and write its files."""
     pairs = pairs or claim.pairs
-    report(claim, judged(cells_of(claim, pairs)), pairs, results)
+    cells = cells_of(claim, pairs) + held_cells(claim, pairs)
+    report(claim, judged(cells), pairs, results)
 
 
 def report(claim: Claim, cells: Sequence[Cell], pairs: int, results: Path) -> None:
@@ -437,7 +339,7 @@ def report(claim: Claim, cells: Sequence[Cell], pairs: int, results: Path) -> No
     content = {
         "rules": rules_of(cells),
         "pairs": pairs,
-        "margin": MARGIN,
+        "margins": {unit.name: unit.scale * unit.margin for unit in (SHARE, POINTS)},
         "cells": [as_json(one) for one in cells],
     }
     with matplotlib.style.context("default"):
@@ -451,76 +353,3 @@ def report(claim: Claim, cells: Sequence[Cell], pairs: int, results: Path) -> No
             forest(claim, cells, pairs),
         )
     print(f"{claim.sentence}\n  {sentence}", flush=True)
-
-
-def ranges(cells: Sequence[Cell]) -> str:
-    """Range of the values of each kind, in one sentence."""
-    said = []
-    for kind in dict.fromkeys(one.contrast for one in cells):
-        values = [100 * one.effect.value for one in cells if one.contrast == kind]
-        said.append(f"{kind}: {min(values):.2f} to {max(values):.2f} %")
-    return "; ".join(said)
-
-
-# --- the plot ---
-
-
-def forest(claim: Claim, cells: Sequence[Cell], pairs: int) -> Figure:
-    """Effect and interval of every cell: a panel a contrast, a line a rival, a mark a preset."""
-    contrasts = list(dict.fromkeys(one.contrast for one in cells))
-    rules = list(dict.fromkeys(one.rules for one in cells))
-    heights = [len({c.rival for c in cells if c.contrast == name}) for name in contrasts]
-    title = textwrap.wrap(claim.sentence, 84)
-    height = 1.5 + 0.22 * len(title) + sum(0.45 + 0.36 * rows for rows in heights)
-    figure = Figure(figsize=(8.2, height), layout="constrained")
-    panels = figure.subplots(len(contrasts), 1, sharex=True, squeeze=False, height_ratios=heights)
-    for ax, contrast in zip(panels[:, 0], contrasts, strict=True):
-        if not claim.measured:
-            ax.axvspan(-100 * MARGIN, 100 * MARGIN, color="#EEEEEE", zorder=0)
-        _panel(ax, [one for one in cells if one.contrast == contrast], rules, claim.against)
-        ax.set_title(contrast, loc="left", fontsize=SIZES["label"])
-    last = panels[-1, 0]
-    last.set_xlabel(
-        f"{claim.effect} ({'%' if claim.measured else 'points of 100'})", fontsize=SIZES["label"]
-    )
-    handles = panels[0, 0].get_legend_handles_labels()
-    figure.legend(
-        *handles, loc="outside lower center", ncols=len(rules), frameon=False,
-        fontsize=SIZES["tick"],
-    )  # fmt: skip
-    figure.suptitle(
-        "\n".join(title) + f"\n{pairs:,} {claim.unit}, 95 % intervals" + (
-            "" if claim.measured
-            else " by pair; full marks: holds or fails (Holm); grey: no difference"
-        ),
-        x=0.01, ha="left", fontsize=SIZES["tick"],
-    )  # fmt: skip
-    return figure
-
-
-def _panel(ax: Axes, cells: Sequence[Cell], rules: Sequence[str], against: str) -> None:
-    rivals = list(dict.fromkeys(one.rival for one in cells))
-    ax.axvline(0, color="#666666", linewidth=0.8, zorder=1)
-    reach = 0.16 * (len(rules) - 1)
-    dodge = dict(zip(rules, np.linspace(-reach, reach, len(rules)), strict=True))
-    for at, name in enumerate(rules):
-        colour, marker = COLOURS[at], MARKERS[at]
-        ax.plot([], [], color=colour, marker=marker, linewidth=1.2, label=name)
-        for one in cells:
-            if one.rules != name:
-                continue
-            y = rivals.index(one.rival) + dodge[name]
-            ax.plot(
-                [100 * one.effect.low, 100 * one.effect.high], [y, y], color=colour, linewidth=1.2
-            )
-            full = one.verdict in (HOLDS, FAILS, MEASURED)
-            ax.plot(
-                100 * one.effect.value, y, marker=marker, color=colour, markersize=5.5,
-                markerfacecolor=colour if full else "white",
-            )  # fmt: skip
-    ax.set_yticks(range(len(rivals)), [f"{against} {rival}" for rival in rivals])
-    ax.set_ylim(len(rivals) - 0.5, -0.5)
-    ax.tick_params(labelsize=SIZES["tick"])
-    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

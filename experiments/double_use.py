@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import PLAIN, RESULTS, THROWER, Claim, Contrast, run
+from experiments.claims import PLAIN, RESULTS, THROWER, run
+from experiments.trial import Claim, Contrast
 
 CLAIM = Claim(
     "double_use",

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import BOTS, RESULTS, Claim, Contrast, run
+from experiments.claims import BOTS, RESULTS, run
+from experiments.trial import Claim, Contrast, Held
 
 KNOCKER = f"{BOTS}/knocker.py:knocker"
 KNOCKS = f"{KNOCKER}@knock_from=8,knock_to=9,stock_left"
@@ -18,10 +19,14 @@ CLAIM = Claim(
         Contrast(
             "with 8 or 9, last 6, if the rival holds no card it took", f"{KNOCKS}=6,safe=1", KNOCKER
         ),
-        Contrast(
-            "with 3 or less, last 6 stock cards",
-            f"{KNOCKER}@knock_to=3,stock_left=6",
-            KNOCKER,
+    ),
+    held=(
+        Held(
+            "knocks with 8 or 9, own turns 11 to 14",
+            "normal@early_limit=0,late_limit=0",
+            (11, 14),
+            (8, 9),
+            knocks=True,
         ),
     ),
     how="`normal` that waits for gin, but knocks with that deadwood once so many stock cards or "

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, THROWER, Claim, Contrast, run
+from experiments.claims import RESULTS, THROWER, run
+from experiments.trial import Claim, Contrast
 
 FIRST = f"{THROWER}@rule=2"
 CLAIM = Claim(

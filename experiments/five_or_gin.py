@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import PLACES, RESULTS, Claim, Contrast, run
+from experiments.claims import RESULTS, run
+from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
     "five_or_gin",
@@ -16,13 +17,17 @@ CLAIM = Claim(
             "normal@early_limit=5,late_limit=5",
             "normal@early_limit=0,late_limit=0",
         ),
-        Contrast(
-            "by hard",
-            "hard@early_limit=5,late_limit=5",
-            "hard@early_limit=0,late_limit=0",
-            PLACES[:5],
-        ),
         Contrast("by simple", "knock-at-5", "gin-only"),
+    ),
+    held=tuple(
+        Held(
+            f"knocks with 1 to 5, own turns {first} to {last}",
+            "normal@early_limit=0,late_limit=0",
+            (first, last),
+            (1, 5),
+            knocks=True,
+        )
+        for first, last in ((1, 2), (3, 5), (6, 9))
     ),
     how="Knocks with 5 or less all round long; v knocks with gin alone, but for the end of the "
     "stock and the match, where both do as their level does.",

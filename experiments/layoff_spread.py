@@ -13,14 +13,8 @@ from typing import NamedTuple
 import joblib
 import numpy as np
 
-from experiments.claims import (
-    JOBS,
-    RESULTS,
-    Cell,
-    Claim,
-    estimate,
-    report,
-)
+from experiments.claims import JOBS, RESULTS, estimate, report
+from experiments.trial import Cell, Claim
 from ginsim import engine
 from ginsim.bots import load
 from ginsim.cards import Hand, hand_of, points

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, Claim, Contrast, run
+from experiments.claims import RESULTS, run
+from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
     "not_above_five",
@@ -17,15 +18,20 @@ CLAIM = Claim(
             "normal@early_turns=5,early_limit=10,late_limit=4",
         ),
         Contrast(
-            "tenth own turn, later with 4 or less",
-            "normal@early_turns=10,early_limit=5,late_limit=4",
-            "normal@early_turns=10,early_limit=10,late_limit=4",
-        ),
-        Contrast(
             "tenth own turn, later with anything",
             "normal@early_turns=10,early_limit=5,late_limit=10",
             "normal@early_turns=10,early_limit=10,late_limit=10",
         ),
+    ),
+    held=tuple(
+        Held(
+            f"waits at 6 to 10 for 5 or less, own turns {first} to {last}",
+            "normal@early_limit=5,late_limit=5",
+            (first, last),
+            (6, 10),
+            knocks=False,
+        )
+        for first, last in ((1, 2), (3, 5), (6, 9))
     ),
     how="`normal` that knocks with 5 or less before that turn; v with anything (10 or less).",
 )

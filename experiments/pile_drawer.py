@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.claims import RESULTS, TAKER, Cell, Claim, cell, judged, play_all, report
+from experiments.claims import RESULTS, TAKER, cell, play_all, report
+from experiments.trial import Cell, Claim
+from experiments.verdicts import judged
 from ginsim.stats import rate
 
 EARLY = "normal@early_limit=10,late_limit=10"

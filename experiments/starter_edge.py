@@ -6,7 +6,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from experiments.claims import BLOCK_PAIRS, JOBS, RESULTS, Cell, Claim, estimate, judged, report
+from experiments.claims import BLOCK_PAIRS, JOBS, RESULTS, estimate, report
+from experiments.trial import Cell, Claim
+from experiments.verdicts import judged
 from ginsim.bots import load
 from ginsim.match import play_chunks
 from ginsim.rules import ONE_ROUND, Rules, preset

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, TAKER, Claim, Contrast, run
+from experiments.claims import RESULTS, TAKER, run
+from experiments.trial import Claim, Contrast
 
 CLAIM = Claim(
     "take_to_meld",

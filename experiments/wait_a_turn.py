@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from experiments.claims import PLACES, RESULTS, Claim, Contrast, run
+from experiments.claims import RESULTS, run
+from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
     "wait_a_turn",
@@ -21,14 +22,18 @@ CLAIM = Claim(
             "normal@early_limit=4,late_limit=4",
             "normal@early_limit=8,late_limit=8",
         ),
-        Contrast(
-            "knocks with 4 or less rather than 10, hard",
-            "hard@early_limit=4,late_limit=4",
-            "hard@early_limit=10,late_limit=10",
-            PLACES[:5],
-        ),
     ),
-    how="The limit holds for the whole round, so that a hand with more waits until it has less.",
+    held=tuple(
+        Held(
+            f"waits at 8 to 10 for 4 or less, own turns {first} to {last}",
+            "normal@early_limit=4,late_limit=4",
+            (first, last),
+            (8, 10),
+            knocks=False,
+        )
+        for first, last in ((1, 2), (3, 5), (6, 9))
+    ),
+    how="In whole matches the limit holds for the whole round.",
 )
 
 

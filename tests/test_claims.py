@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import naive
@@ -15,28 +16,31 @@ from hypothesis import strategies as st
 from experiments import listing
 from experiments.__main__ import main as command
 from experiments.claims import (
+    TAKER,
+    THROWER,
+    effect_of,
+    estimate,
+    held_cells,
+    like,
+    path_of,
+    play_all,
+)
+from experiments.layoff_spread import fixed_melds, least_spreads
+from experiments.trial import (
     DEPENDS,
     FAILS,
     HOLDS,
-    MARGIN,
     NO_DIFFERENCE,
-    TAKER,
-    THROWER,
+    POINTS,
     UNDECIDED,
     Cell,
-    effect_of,
-    estimate,
-    judged,
-    like,
-    overall,
-    path_of,
-    play_all,
-    verdict_of,
-    where,
+    Claim,
+    Held,
 )
-from experiments.layoff_spread import fixed_melds, least_spreads
+from experiments.verdicts import judged, overall, verdict_of, where
 from ginsim.bots import Bot, load
 from ginsim.cards import card_text, parse, parse_card
+from ginsim.knock_chart import sample
 from ginsim.match import play
 from ginsim.melds import lay_off
 from ginsim.rules import preset
@@ -106,8 +110,13 @@ def test_an_estimate_covers_the_true_mean_as_often_as_it_says():
         (-0.05, 0.02, 0.001, FAILS),
         (0.05, 0.06, 0.2, UNDECIDED),
         (0.05, 0.02, 0.06, UNDECIDED),  # clear alone, not among all the cells
-        (MARGIN / 2, MARGIN / 4, 0.001, NO_DIFFERENCE),  # sure of its sign, and too small
-        (MARGIN / 2, MARGIN, 1, UNDECIDED),
+        (
+            SHARE.margin / 2,
+            SHARE.margin / 4,
+            0.001,
+            NO_DIFFERENCE,
+        ),  # sure of its sign, and too small
+        (SHARE.margin / 2, SHARE.margin, 1, UNDECIDED),
     ],
 )
 def test_the_verdict_of_a_cell(value, half, p, verdict):
@@ -154,6 +163,24 @@ def test_where_names_rivals_and_where_they_differ_rules():
     )
 
 
+def test_points_of_a_round_have_a_margin_of_their_own():
+    assert verdict_of(rate(0.3, 0.1), 0.001, POINTS) == NO_DIFFERENCE
+    assert verdict_of(rate(0.8, 0.1), 0.001, POINTS) == HOLDS
+
+
+def test_a_knock_on_trial_is_the_difference_of_both_ways_to_play_the_deal():
+    trial = Held("", "normal", (3, 3), (8, 10), knocks=True, places=(("easy", "classic"),))
+    claim = Claim("x", "x", seed=5, pairs=400, seconds=0, held=(trial,))
+    (cell,) = held_cells(claim, 400)
+    seen = sample("normal", "easy", preset("classic"), 5, 0, 400, 3)
+    here = seen.deadwood >= 8
+    assert cell.effect.value == pytest.approx((seen.now - seen.on)[here].mean())
+    assert cell.effect.weight == here.sum() > 50
+    (waits,) = held_cells(replace(claim, held=(replace(trial, knocks=False),)), 400)
+    assert waits.effect.value == -cell.effect.value
+    assert held_cells(replace(claim, held=(replace(trial, turns=(30, 31)),)), 400) == []
+
+
 # --- the bots ---
 
 
@@ -168,7 +195,7 @@ def rows_of(spec: str, rival: str = "normal") -> np.ndarray:
 
 
 @pytest.mark.parametrize("spec", [THROWER, TAKER])
-@pytest.mark.parametrize("level", ["normal", "hard"])
+@pytest.mark.parametrize("level", ["easy", "normal", "hard"])
 def test_without_a_rule_they_are_the_level_itself(spec, level):
     changes = like(level)
     bot = f"{spec}@{changes}" if changes else spec

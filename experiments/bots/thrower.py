@@ -11,7 +11,7 @@ from ginsim.bots.levels import WORTH_A_LOOK, cost, live, near, risk
 from ginsim.bots.yardsticks import fresh, knockable
 from ginsim.cards import RANK_POINTS, SUIT_MASK, Hand, count, lowest
 from ginsim.jit import kernel
-from ginsim.melds import best_discards, deadwood, of_ranks
+from ginsim.melds import best_discards, deadwood, meldable, of_ranks
 from ginsim.rng import below, fold
 from ginsim.view import View
 
@@ -83,7 +83,7 @@ def _extra(view: View, card: int) -> int:
 @kernel
 def _cheapest(view: View, legal: Hand, least: int) -> int:
     """Discard of *legal* that costs least, as ``levels.cheapest`` with the rule's share."""
-    drawable = live(view)
+    drawable, melded = live(view), meldable(view.hand)
     ruled = view.turn // 2 < view.knobs[TURNS]
     best, best_card = 1 << 40, -1
     while legal:
@@ -94,7 +94,8 @@ def _cheapest(view: View, legal: Hand, least: int) -> int:
         left = deadwood(kept)
         if left <= least + WORTH_A_LOOK:
             price = cost(view, kept, left, drawable) + risk(view, card)
-            price -= view.knobs[levels.HIGH_WEIGHT] * RANK_POINTS[card % 13]
+            if not melded & bit:
+                price -= view.knobs[levels.HIGH_WEIGHT] * RANK_POINTS[card % 13]
             if ruled:
                 price += _extra(view, card)
             if price < best:
