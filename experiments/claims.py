@@ -248,8 +248,12 @@ def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, plac
         "|---" * (4 + head.count("|")) + "|",
     ]
     for one in cells:
-        row = [one.contrast, one.rival, one.rules, shown(one.effect, one.unit.scale)]
-        if not claim.measured:
+        row = [one.contrast, one.rival, one.rules]
+        if claim.measured:
+            value, low, high = (one.unit.scale * x for x in one.effect[:3])
+            row.append(f"{value:.2f} ({low:.2f} to {high:.2f})")
+        else:
+            row.append(shown(one.effect, one.unit.scale))
             points = shown(one.points, 1) if one.points else ""
             row += [f"{one.adjusted:.2g}", points, one.verdict]
         lines.append(f"| {' | '.join(row)} |")

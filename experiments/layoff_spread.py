@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import joblib
 import numpy as np
+from statsmodels.stats.proportion import proportion_confint
 
 from experiments.claims import JOBS, RESULTS, estimate, report
 from experiments.trial import Cell, Claim
@@ -24,6 +25,7 @@ from ginsim.replay import deck_of, traced_match
 from ginsim.rules import Rules, preset
 from ginsim.scoring import KNOCK, UNDERCUT, settle
 from ginsim.showdown import best_melds
+from ginsim.stats import Rate, within_unit
 
 BOTS = ("simple", "easy", "normal", "hard")
 RULES = ("classic", "frapper")
@@ -147,10 +149,16 @@ def cells_of(pairs: int) -> list[Cell]:
         )
         knocks, *kinds = np.array([counts for part in parts for counts in part]).T
         for kind, counts in zip(KINDS, kinds, strict=True):
-            share = counts.sum() / knocks.sum()
-            effect, p = estimate(float(share), (counts - share * knocks) / knocks.mean())
-            cells.append(Cell(kind, bot, rules, effect, None, p))
+            cells.append(Cell(kind, bot, rules, share_of(counts, knocks), None, 1))
     return sorted(cells, key=lambda one: KINDS.index(one.contrast))
+
+
+def share_of(counts: np.ndarray, knocks: np.ndarray) -> Rate:
+    """Share of *knocks* that are *counts*, both by match; Wilson's interval if there are none."""
+    if counts.sum() == 0:
+        return Rate(0.0, 0.0, proportion_confint(0, int(knocks.sum()), method="wilson")[1], 0)
+    share = float(counts.sum() / knocks.sum())
+    return within_unit(estimate(share, (counts - share * knocks) / knocks.mean())[0])
 
 
 def main(pairs: int | None = None, results: Path = RESULTS) -> None:

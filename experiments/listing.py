@@ -9,8 +9,10 @@ from typing import Any
 
 import experiments
 from experiments.claims import RESULTS
+from experiments.trial import Claim
 
 README = Path(__file__).parent / "README.md"
+NOT_RUN = "not run yet"
 START, END = "<!-- written by python -m experiments -->", "<!-- end -->"
 
 
@@ -44,21 +46,33 @@ def tables() -> str:
         link = f"../results/{folder_name(name)}/table.md"
         summary = summary_of(name)
         if is_claim(module):
-            claim, found = module.CLAIM.sentence, summary
-            cells = [f"[{claim}]({name}.py)", f"[{found['verdict']}]({link})"]
-            cells += [f"{found['where']}. Rules: {found['rules']}", f"{found['seconds']}"]
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(f"| {' | '.join(claim_cells(name, module.CLAIM, summary, link))} |")
         else:
             question = (module.__doc__ or "").partition("\n")[0]
-            headline = module.headline(summary) if hasattr(module, "headline") else "table"
             seconds = getattr(module, "SECONDS", "")
-            others.append(f"| [{question}]({name}.py) | [{headline}]({link}) | {seconds} |")
+            found = f"[{headline_of(module, summary)}]({link})" if summary else NOT_RUN
+            others.append(f"| [{question}]({name}.py) | {found} | {seconds} |")
     return "\n".join([*lines, "", *others])
 
 
+def claim_cells(name: str, claim: Claim, summary: Any, link: str) -> list[str]:
+    """Claim, verdict, for whom, and seconds, as cells of a row."""
+    sentence = f"[{claim.sentence}]({name}.py)"
+    if summary is None:
+        return [sentence, NOT_RUN, "", f"{claim.seconds}"]
+    places = f"{summary['where']}. Rules: {summary['rules']}"
+    return [sentence, f"[{summary['verdict']}]({link})", places, f"{claim.seconds}"]
+
+
+def headline_of(module: ModuleType, summary: Any) -> str:
+    """What an experiment found, in its own words if it has any."""
+    return str(module.headline(summary)) if hasattr(module, "headline") else "table"
+
+
 def summary_of(name: str) -> Any:
-    """Content of the summary of the experiment *name*."""
-    return json.loads((RESULTS / folder_name(name) / "summary.json").read_text())
+    """Content of the summary of the experiment *name*, None if it was not run."""
+    file = RESULTS / folder_name(name) / "summary.json"
+    return json.loads(file.read_text()) if file.is_file() else None
 
 
 def write_readme() -> None:
