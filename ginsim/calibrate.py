@@ -241,9 +241,7 @@ def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
 
 def finish(run: Path) -> None:
     """Note in the manifest of *run* that it is done."""
-    records.write_json(
-        run / MANIFEST, records.read_json(run / MANIFEST) | {"status": "done"}
-    )
+    records.write_json(run / MANIFEST, records.read_json(run / MANIFEST) | {"status": "done"})
 
 
 def command_of(found: Mapping[str, Any]) -> str:
@@ -420,8 +418,9 @@ def _verified(
         seen = rate_json_of(totals, 0)
         hit = goal - calibration.within <= seen["low"] <= seen["high"] <= goal + calibration.within
         tries.append(
-            {"setting": chosen, "names": [bot.name for bot in plan.bots()], "seed": seed, "pairs": calibration.verify_pairs,
-             "digest": str(totals.digest()), "hit": bool(hit), **seen}
+            {"setting": chosen, "names": [bot.name for bot in plan.bots()], "seed": seed,
+             "pairs": calibration.verify_pairs, "digest": str(totals.digest()),
+             "hit": bool(hit), **seen}
         )  # fmt: skip
         if hit:
             break

@@ -593,10 +593,11 @@ def _chart(
     if as_json:
         print_json({"run": str(run), "chart": chart})
         return
-    from ginsim.tables import chart_table, print_tables
+    from ginsim.tables import CHART_NOTE, chart_table, print_tables
 
     print_tables(
-        *(chart_table(chart, rival, at) for rival in chart["rivals"] for at in (None, *scores))
+        *(chart_table(chart, rival, at) for rival in chart["rivals"] for at in (None, *scores)),
+        CHART_NOTE,
     )
     print(f"run    {run}  (knock_chart.json, knock_chart.parquet, plots)")
 

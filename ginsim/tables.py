@@ -203,11 +203,10 @@ def sweep_verdict(summary: Mapping[str, Any]) -> list[str]:
 
 def chart_table(chart: Mapping[str, Any], rival: str, score: str | None) -> Table:
     """One table of a knock chart: deadwood down, own turns across."""
-    unit = "percentage points of match wins" if score else "points of the round"
+    unit = "match wins, percentage points" if score else "points of the round"
     at = f" at {score}" if score else ""
     table = _table(
-        f"{chart['bot']} against {rival}{at}: knocking now less playing on, {unit} "
-        "(! knock, - wait, both sure; . too few rounds)",
+        f"{chart['bot']} against {rival}{at}: knocking now less playing on ({unit})",
         "deadwood",
         [f"turn {turn}" for turn in range(1, chart["turns"] + 1)],
     )
@@ -222,6 +221,11 @@ def chart_table(chart: Mapping[str, Any], rival: str, score: str | None) -> Tabl
     for deadwood in sorted(cells, reverse=True):
         table.add_row(str(deadwood), *cells[deadwood])
     return table
+
+
+CHART_NOTE = (
+    "! knock, - wait: sure at 5 % over the whole table (Holm); unmarked: either; . too few rounds"
+)
 
 
 def calibration_table(found: Mapping[str, Any]) -> Table:

@@ -65,7 +65,7 @@ def calibrated(cli, tmp_path_factory):
     levels = folder / "levels.toml"
     levels.write_text(LEVELS_FILE.read_text())
     answer = cli(
-        "calibrate", "--targets", "normal/easy=0.62", "--anchor", "easy", "--knob",
+        "calibrate", "--targets", "normal/easy=0.66", "--anchor", "easy", "--knob",
         "normal=late_limit:0:8:2", "--pairs", "400", "--verify-pairs", "1500", "--within", "0.06",
         "--out", folder / "run", "--levels", levels, "--json",
     )  # fmt: skip
@@ -74,13 +74,13 @@ def calibrated(cli, tmp_path_factory):
 
 
 def test_a_target_is_hit_on_fresh_deals(calibrated):
-    folder, answer = calibrated
+    _, answer = calibrated
     (step,) = answer["calibration"]["steps"]
     assert step["level"] == "normal"
     assert 0 < step["setting"] < 8
     last = step["tries"][-1]
     assert last["seed"] > answer["calibration"]["seed"]
-    assert 0.56 <= last["low"] < last["high"] <= 0.68
+    assert 0.6 <= last["low"] < last["high"] <= 0.72
     plan = Plan((f"normal@late_limit={step['setting']}", "easy"), CLASSIC, last["seed"], 1500)
     totals = Totals.empty(plan)
     for block in played(plan, 1, None):
@@ -92,15 +92,13 @@ def test_a_target_is_hit_on_fresh_deals(calibrated):
 def test_only_the_knob_and_where_it_comes_from_change(calibrated):
     folder, answer = calibrated
     (step,) = answer["calibration"]["steps"]
-    was, now = (
-        tomllib.loads(path.read_text()) for path in (LEVELS_FILE, folder / "levels.toml")
-    )
+    was, now = (tomllib.loads(path.read_text()) for path in (LEVELS_FILE, folder / "levels.toml"))
     provenance = now.pop("provenance")
     was.pop("provenance")
     was["normal"]["late_limit"] = step["setting"]
     assert now == was
     (check,) = provenance["verified"]
-    assert check["target"] == "normal/easy=0.62"
+    assert check["target"] == "normal/easy=0.66"
     assert check["digest"] == step["tries"][-1]["digest"]
     assert "ginsim calibrate" in provenance["how"]
 

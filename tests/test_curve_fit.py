@@ -36,7 +36,7 @@ def test_the_fit_and_its_errors_are_those_of_a_clustered_regression():
     ]
     groups, x, won = (np.array(column) for column in zip(*rows, strict=True))
     model = sm.GLM(won, sm.add_constant(x), family=sm.families.Binomial())
-    known = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "df_correction": False})
+    known = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
     assert curve.params == pytest.approx(known.params, rel=1e-6)
     factor = len(halves) / (len(halves) - 1)
     assert curve.covariance == pytest.approx(known.cov_params() * factor, rel=1e-6)

@@ -147,8 +147,9 @@ def test_the_command_writes_table_plot_and_both_files(cli, tmp_path):
              "--turns", "5", "--score", "60:80", "--out", run)  # fmt: skip
     answer = cli(*words)
     assert answer.returncode == 0, answer.stderr
-    assert "knocking now less playing on, points of the round" in answer.stdout
-    assert "at 60:80" in answer.stdout
+    told = " ".join(answer.stdout.split())
+    assert "easy against normal: knocking now less playing on (points of the round)" in told
+    assert "easy against normal at 60:80: knocking now" in told
     chart = json.loads((run / "knock_chart.json").read_text())
     cells = pd.read_parquet(run / "knock_chart.parquet")
     assert len(cells) == len(chart["cells"]) == 2 * 5 * 10

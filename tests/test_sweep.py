@@ -12,7 +12,15 @@ from ginsim.errors import GinsimError
 from ginsim.match import play
 from ginsim.rules import preset
 from ginsim.stats import pair_counts, paired_difference
-from ginsim.sweep import FRESH, Sweep, best_of, parse_values, run_sweep, sweep_manifest
+from ginsim.sweep import (
+    FRESH,
+    Sweep,
+    best_of,
+    match_contrast,
+    parse_values,
+    run_sweep,
+    sweep_manifest,
+)
 from ginsim.tournament import Plan, Totals, played, prepare_folder
 
 CLASSIC = preset("classic")
@@ -58,9 +66,7 @@ def test_curves_are_the_statistics_of_the_log(swept):
     log = read_rounds(run)
     counts = pair_counts(log[log.matchup == "normal@late_limit=8 v easy"],
                          "normal@late_limit=8", CLASSIC)  # fmt: skip
-    entry = next(
-        e for e in summary["curves"] if e["setting"] == [8] and e["versus"] == "easy"
-    )
+    entry = next(e for e in summary["curves"] if e["setting"] == [8] and e["versus"] == "easy")
     legs = counts.tally().total("legs")
     assert entry["metrics"]["matches_won"]["value"] == pytest.approx(
         counts.tally().total("half_matches") / 2 / legs
@@ -185,8 +191,6 @@ def test_contrast_of_a_bot_with_itself_is_zero():
     plan, totals = sweep.plan(), Totals.empty(sweep.plan())
     for block in played(plan, 1, None):
         totals.add(block)
-    from ginsim.sweep import match_contrast
-
     same = match_contrast(plan, totals, [1, -1])  # deadwood is never above 10 when knocking
     assert (same.value, same.low, same.high) == (0, 0, 0)
     assert np.isfinite(match_contrast(plan, totals, [1, 0]).low)
