@@ -34,6 +34,8 @@ from ginsim.tally import COUNTERS, INDEX, count_pairs, turn_counts
 RESULTS = Path(__file__).parents[1] / "results"
 BOTS = "experiments/bots"
 THROWER, TAKER = f"{BOTS}/thrower.py:thrower", f"{BOTS}/taker.py:taker"
+#: The level without the weight by which calibration holds it back: all claims start from it.
+NORMAL = "normal@high_weight=0"
 #: Changes that make normal (and thrower, taker) judge a discard by its deadwood alone.
 PLAIN = "out_weight=0,save_weight=0,high_weight=0"
 BLOCK_PAIRS = 1_000
@@ -41,8 +43,8 @@ JOBS = 2
 
 
 def like(level: str, **changes: int) -> str:
-    """Changes that turn thrower or taker, which are normal, into *level* with other *changes*."""
-    normal, wanted = load("normal").parameters, {**load(level).parameters, **changes}
+    """Changes that turn thrower or taker, which are NORMAL, into *level* with other *changes*."""
+    normal, wanted = load(NORMAL).parameters, {**load(level).parameters, **changes}
     return ",".join(f"{knob}={v}" for knob, v in wanted.items() if v != normal.get(knob))
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.claims import BOTS, RESULTS, run
+from experiments.claims import BOTS, NORMAL, RESULTS, run
 from experiments.trial import Claim, Contrast, Held
 
 KNOCKER = f"{BOTS}/knocker.py:knocker"
@@ -23,7 +23,7 @@ CLAIM = Claim(
     held=(
         Held(
             "knocks with 8 or 9, own turns 11 to 14",
-            "normal@early_limit=0,late_limit=0",
+            f"{NORMAL},early_limit=0,late_limit=0",
             (11, 14),
             (8, 9),
             knocks=True,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, run
+from experiments.claims import NORMAL, RESULTS, run
 from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
@@ -14,15 +14,15 @@ CLAIM = Claim(
     contrasts=(
         Contrast(
             "by normal",
-            "normal@early_limit=5,late_limit=5",
-            "normal@early_limit=0,late_limit=0",
+            f"{NORMAL},early_limit=5,late_limit=5",
+            f"{NORMAL},early_limit=0,late_limit=0",
         ),
         Contrast("by simple", "knock-at-5", "gin-only"),
     ),
     held=tuple(
         Held(
             f"knocks with 1 to 5, own turns {first} to {last}",
-            "normal@early_limit=0,late_limit=0",
+            f"{NORMAL},early_limit=0,late_limit=0",
             (first, last),
             (1, 5),
             knocks=True,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, run
+from experiments.claims import NORMAL, RESULTS, run
 from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
@@ -14,19 +14,19 @@ CLAIM = Claim(
     contrasts=(
         Contrast(
             "tenth turn of both players, later with 4 or less",
-            "normal@early_turns=5,early_limit=5,late_limit=4",
-            "normal@early_turns=5,early_limit=10,late_limit=4",
+            f"{NORMAL},early_turns=5,early_limit=5,late_limit=4",
+            f"{NORMAL},early_turns=5,early_limit=10,late_limit=4",
         ),
         Contrast(
             "tenth own turn, later with anything",
-            "normal@early_turns=10,early_limit=5,late_limit=10",
-            "normal@early_turns=10,early_limit=10,late_limit=10",
+            f"{NORMAL},early_turns=10,early_limit=5,late_limit=10",
+            f"{NORMAL},early_turns=10,early_limit=10,late_limit=10",
         ),
     ),
     held=tuple(
         Held(
             f"waits at 6 to 10 for 5 or less, own turns {first} to {last}",
-            "normal@early_limit=5,late_limit=5",
+            f"{NORMAL},early_limit=5,late_limit=5",
             (first, last),
             (6, 10),
             knocks=False,

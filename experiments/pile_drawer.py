@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.claims import RESULTS, TAKER, cell, play_all, report
+from experiments.claims import NORMAL, RESULTS, TAKER, cell, play_all, report
 from experiments.trial import Cell, Claim
 from experiments.verdicts import judged
 from ginsim.stats import rate
 
-EARLY = "normal@early_limit=10,late_limit=10"
+EARLY = f"{NORMAL},early_limit=10,late_limit=10"
 LATE = {
-    "with 4 or less": "normal@early_limit=4,late_limit=4",
-    "with gin": "normal@early_limit=0,late_limit=0",
+    "with 4 or less": f"{NORMAL},early_limit=4,late_limit=4",
+    "with gin": f"{NORMAL},early_limit=0,late_limit=0",
 }
 GIN = ",early_limit=0,late_limit=0"
 #: Who takes every upcard that lowers its deadwood, and who takes none but for gin.

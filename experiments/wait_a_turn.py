@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.claims import RESULTS, run
+from experiments.claims import NORMAL, RESULTS, run
 from experiments.trial import Claim, Contrast, Held
 
 CLAIM = Claim(
@@ -14,19 +14,19 @@ CLAIM = Claim(
     contrasts=(
         Contrast(
             "knocks with 4 or less rather than 10, normal",
-            "normal@early_limit=4,late_limit=4",
-            "normal@early_limit=10,late_limit=10",
+            f"{NORMAL},early_limit=4,late_limit=4",
+            f"{NORMAL},early_limit=10,late_limit=10",
         ),
         Contrast(
             "knocks with 4 or less rather than 8, normal",
-            "normal@early_limit=4,late_limit=4",
-            "normal@early_limit=8,late_limit=8",
+            f"{NORMAL},early_limit=4,late_limit=4",
+            f"{NORMAL},early_limit=8,late_limit=8",
         ),
     ),
     held=tuple(
         Held(
             f"waits at 8 to 10 for 4 or less, own turns {first} to {last}",
-            "normal@early_limit=4,late_limit=4",
+            f"{NORMAL},early_limit=4,late_limit=4",
             (first, last),
             (8, 10),
             knocks=False,

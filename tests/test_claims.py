@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from experiments import listing
 from experiments.__main__ import main as command
 from experiments.claims import (
+    NORMAL,
     TAKER,
     THROWER,
     effect_of,
@@ -192,9 +193,8 @@ def rows_of(spec: str, rival: str = "normal") -> np.ndarray:
 @pytest.mark.parametrize("spec", [THROWER, TAKER])
 @pytest.mark.parametrize("level", ["easy", "normal", "hard"])
 def test_without_a_rule_they_are_the_level_itself(spec, level):
-    changes = like(level)
-    bot = f"{spec}@{changes}" if changes else spec
-    assert (rows_of(bot) == rows_of(level)).all()
+    assert (rows_of(f"{spec}@{like(level)}") == rows_of(level)).all()
+    assert (rows_of(spec) == rows_of(NORMAL)).all()
 
 
 def knobs_of(bot: Bot, **changes: int) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ def _draw(view: View) -> int:
     return _normal_draw(view) or before - after >= loose
 
 
-_normal = load("normal")
+_normal = load("normal@high_weight=0")
 taker = Bot(
     "taker",
     _draw,
