@@ -227,7 +227,7 @@ def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, plac
     )
     if claim.held:
         judge += (
-            " Points of the round: each deal is played twice from that turn, so that the "
+            " Points are of the round: each deal is played twice from that turn, so that the "
             "difference is that one decision; up to it the bot is held back from plain knocks, "
             f"then it plays on by its own rule (within ±{POINTS.margin:g}: no difference; left "
             f"out: what fewer than {FEW} pairs came to)."
@@ -255,7 +255,8 @@ def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, plac
             value, low, high = (one.unit.scale * x for x in one.effect[:3])
             row.append(f"{value:.2f} ({low:.2f} to {high:.2f})")
         else:
-            row.append(shown(one.effect, one.unit.scale))
+            unit = "" if one.unit == SHARE else " points"
+            row.append(shown(one.effect, one.unit.scale) + unit)
             points = shown(one.points, 1) if one.points else ""
             row += [f"{one.adjusted:.2g}", points, one.verdict]
         lines.append(f"| {' | '.join(row)} |")
