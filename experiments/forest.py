@@ -43,21 +43,20 @@ def forest(claim: Claim, cells: Sequence[Cell], pairs: int) -> Figure:
         *handles, loc="outside lower center", ncols=len(rules), frameon=False,
         fontsize=SIZES["tick"],
     )  # fmt: skip
-    figure.suptitle(
-        "\n".join(title) + f"\n{pairs:,} {claim.unit}, 95 % intervals" + (
-            "" if claim.measured
-            else " by pair; full marks: holds or fails (Holm); grey: no difference"
-        ),
-        x=0.01, ha="left", fontsize=SIZES["tick"],
-    )  # fmt: skip
+    caption = f"{pairs:,} {claim.unit}, 95 % intervals"
+    if not claim.measured:
+        caption += "; full marks: holds or fails (Holm); grey: no difference"
+    lines = title + textwrap.wrap(caption, 100)
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SIZES["tick"])
     return figure
 
 
 def _panel(ax: Axes, cells: Sequence[Cell], rules: Sequence[str], against: str) -> None:
     rivals = list(dict.fromkeys(one.rival for one in cells))
     ax.axvline(0, color="#666666", linewidth=0.8, zorder=1)
-    reach = 0.16 * (len(rules) - 1)
-    dodge = dict(zip(rules, np.linspace(-reach, reach, len(rules)), strict=True))
+    here = [name for name in rules if any(one.rules == name for one in cells)]
+    reach = 0.16 * min(len(here) - 1, 2)
+    dodge = dict(zip(here, np.linspace(-reach, reach, len(here)), strict=True))
     for at, name in enumerate(rules):
         colour, marker = COLOURS[at], MARKERS[at]
         ax.plot([], [], color=colour, marker=marker, linewidth=1.2, label=name)

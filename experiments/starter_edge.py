@@ -31,6 +31,7 @@ CLAIM = Claim(
     "`frapper` it opens the pile.",
     effect="share won by who starts, less one half",
     against="by",
+    cluster="match or round",
     unit="matches of a bot with itself, and twice as many rounds",
 )
 

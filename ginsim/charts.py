@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ginsim.calibrate import CALIBRATION
+from ginsim.errors import GinsimError
+from ginsim.knock_chart import CHART
 from ginsim.plots import (
     SIZES,
     axis_labels,
@@ -17,12 +20,15 @@ from ginsim.plots import (
     head,
     ink_on,
     new_axes,
+    plot_drawings,
     save_figures,
     shown,
     side_legend,
 )
+from ginsim.records import read_json
 from ginsim.stats import METRIC
-from ginsim.sweep import CURVES
+from ginsim.sweep import CURVES, SWEEP
+from ginsim.tournament import SUMMARY
 
 Json = Mapping[str, Any]
 
@@ -287,6 +293,36 @@ def calibration_drawings(found: Json) -> dict[str, Callable[[], Axes]]:
         f"calibration_{step['level']}": functools.partial(calibration_curve, step)
         for step in found["steps"]
     }
+
+
+#: What a run folder may hold, and how it is drawn.
+DRAWINGS: dict[str, Callable[[Json], dict[str, Callable[[], Axes]]]] = {
+    SWEEP: sweep_drawings,
+    CHART: chart_drawings,
+    CALIBRATION: calibration_drawings,
+    SUMMARY: plot_drawings,
+}
+
+
+def redraw(run: Path) -> list[Path]:
+    """Draw the plots of a run of any kind again, from what its summaries say.
+
+    Raises GinsimError if *run* holds none, or one that is no summary.
+    """
+    present = [name for name in DRAWINGS if (run / name).is_file()]
+    if not present:
+        raise GinsimError(
+            f"{run}: holds no summary to draw ({', '.join(DRAWINGS)}); a run that was stopped "
+            "is finished with --resume"
+        )
+    files = []
+    for name in present:
+        content = read_json(run / name)
+        try:
+            files += save_drawings(DRAWINGS[name](content), run)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise GinsimError(f"{run / name}: is no summary of a run (at {error})") from None
+    return files
 
 
 def save_drawings(drawings: Mapping[str, Callable[[], Axes]], run: Path) -> list[Path]:

@@ -806,16 +806,10 @@ def plot(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     as_json: Json = False,
 ) -> None:
-    """Draw the plots of a run again, from its summary."""
-    from ginsim.plots import save_plots
-    from ginsim.records import read_json
-    from ginsim.tournament import SUMMARY
+    """Draw the plots of a run again: of a tournament, sweep, knock chart or calibration."""
+    from ginsim.charts import redraw
 
-    summary = read_json(run / SUMMARY)
-    try:
-        paths = save_plots(summary, run / "plots")
-    except (KeyError, TypeError) as error:
-        raise GinsimError(f"{run / SUMMARY}: is no summary of a run (at {error})") from None
+    paths = redraw(run)
     if as_json:
         print_json([str(path) for path in paths])
     else:

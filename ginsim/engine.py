@@ -19,6 +19,7 @@ from ginsim.rules import (
     ONE_ROUND,
     ONE_SCORED_ROUND,
     STARTER_SEAT_0,
+    TO_TARGET,
     UPCARD_OFFERED,
     Rules,
 )
@@ -183,7 +184,7 @@ def see(
         rules.stock_end,
         rules.gin_bonus,
         rules.undercut_bonus,
-        rules.target,
+        rules.target if rules.match_end == TO_TARGET else 1,
         knobs_of(game, seat),
     )
 
@@ -445,7 +446,9 @@ def play_match(
                 game.deck[at] = decks[rounds, at]
         else:
             shuffle(fold(key, DEAL_LABEL), game.deck)
-        game.key = fold(key, DECISION_LABEL)
+        # Folding can be undone; with the key itself mixed in it cannot, so that no bot can work
+        # back from its random stream to the deal.
+        game.key = fold(key, DECISION_LABEL) ^ key
         row.pair, row.leg, row.round = pair, leg, rounds
         play_round(
             draw0, discard0, knock0, draw1, discard1, knock1, rules, game, starter, trace, row

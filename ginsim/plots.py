@@ -493,9 +493,12 @@ def save_plots(summary: Summary, folder: Path) -> list[Path]:
 
     The same summary gives the same bytes. Raises GinsimError if a file cannot be written.
     """
-    return save_figures(
-        {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}, folder
-    )
+    return save_figures(plot_drawings(summary), folder)
+
+
+def plot_drawings(summary: Summary) -> dict[str, Callable[[], Axes]]:
+    """Every plot of a tournament, by the name of its files."""
+    return {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}
 
 
 def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Path) -> list[Path]:

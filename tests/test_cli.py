@@ -247,7 +247,7 @@ def test_bench_reports_rounds_a_second(cli: Any):
         (("replay", "--seed", "1", "--bots", "easy", "hard", "--round", "999"), "has rounds 0.."),
         (("verify", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         (("rules", "poker"), "no rules called 'poker'"),
-        (("plot", "nowhere"), "nowhere/summary.json: cannot be read"),
+        (("plot", "nowhere"), "nowhere: holds no summary to draw"),
         (("nonsense",), "No such command 'nonsense'"),
     ],
 )  # fmt: skip

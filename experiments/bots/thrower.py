@@ -2,7 +2,8 @@
 
 A rule adds to the cost of a throw (hundredths of a point of deadwood, as in bots/levels.py)
 during the first ``turns`` own turns. Two bots that differ in ``rule`` alone differ in nothing
-else. The high_weight of normal, by which calibration holds it back, is 0 to begin with. Rules that settle what is otherwise equal throw dice where even they see no difference.
+else. The high_weight of normal, by which calibration holds it back, is 0 to begin with. Rules
+that settle what is otherwise equal throw dice where even they see no difference.
 """
 
 from ginsim.bots import Bot, levels, load
