@@ -221,9 +221,9 @@ def table_of(claim: Claim, cells: Sequence[Cell], pairs: int, verdict: str, plac
     """Markdown: the claim, the verdict, every cell, and how to make it again."""
     head = "effect | Holm p | points a round | verdict"
     judge = (
-        f"Effect: {claim.effect}, in points of 100, 95 % intervals by {claim.cluster}; positive where the "
-        f"claim is right. A cell holds or fails at 5 % over all {len(cells)} cells together "
-        f"(Holm); an interval within ±{SHARE.scale * SHARE.margin:g} makes no difference."
+        f"Effect: {claim.effect}, in points of 100, 95 % intervals by {claim.cluster}; positive "
+        f"where the claim is right. A cell holds or fails at 5 % over all {len(cells)} cells "
+        f"together (Holm); an interval within ±{SHARE.scale * SHARE.margin:g} makes no difference."
     )
     if claim.held:
         judge += (
