@@ -26,7 +26,7 @@ from experiments.verdicts import judged, overall, ranges, rules_of, sentence_of,
 from ginsim.bots import load
 from ginsim.knock_chart import FEW, Sample, held, sample
 from ginsim.match import play_chunks
-from ginsim.plots import DPI, FORMATS
+from ginsim.plots import FORMATS
 from ginsim.rules import Rules, preset, winning_score
 from ginsim.stats import METRIC, PairCounts, Rate, clustered_mean
 from ginsim.tally import COUNTERS, INDEX, count_pairs, turn_counts
@@ -40,6 +40,7 @@ NORMAL = "normal@high_weight=0"
 PLAIN = "out_weight=0,save_weight=0,high_weight=0"
 BLOCK_PAIRS = 1_000
 JOBS = 2
+PLOT_DPI = 125  #: plots of many panels are tall, and stand in git
 
 
 def like(level: str, **changes: int) -> str:
@@ -274,7 +275,7 @@ def _when(one: Held) -> str:
 
 def made_by(claim: Claim, pairs: int) -> str:
     """How to make the files again."""
-    return f"Seed {claim.seed:,}, {pairs:,} {claim.unit}; made by `{command_of(claim)}`."
+    return f"Seed {claim.seed:,}, {pairs:,} {claim.rests_on}; made by `{command_of(claim)}`."
 
 
 def as_json(one: Cell) -> dict[str, Any]:
@@ -323,7 +324,7 @@ def write(
     }
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (folder / "table.md").write_text(table)
-    figure.savefig(folder / "plot.png", dpi=DPI, metadata=FORMATS["png"])
+    figure.savefig(folder / "plot.png", dpi=PLOT_DPI, metadata=FORMATS["png"])
 
 
 # --- a claim from end to end ---

@@ -16,7 +16,7 @@ def forest(claim: Claim, cells: Sequence[Cell], pairs: int) -> Figure:
     contrasts = list(dict.fromkeys(one.contrast for one in cells))
     rules = list(dict.fromkeys(one.rules for one in cells))
     heights = [len({c.rival for c in cells if c.contrast == name}) for name in contrasts]
-    title = textwrap.wrap(claim.sentence, 84)
+    title = textwrap.wrap(claim.sentence, 105)
     height = 1.5 + 0.22 * len(title) + sum(0.55 + 0.36 * rows for rows in heights)
     figure = Figure(figsize=(8.2, height), layout="constrained")
     panels = figure.subplots(len(contrasts), 1, squeeze=False, height_ratios=heights)
@@ -43,10 +43,10 @@ def forest(claim: Claim, cells: Sequence[Cell], pairs: int) -> Figure:
         *handles, loc="outside lower center", ncols=len(rules), frameon=False,
         fontsize=SIZES["tick"],
     )  # fmt: skip
-    caption = f"{pairs:,} {claim.unit}, 95 % intervals"
+    caption = f"{pairs:,} {claim.rests_on}, 95 % intervals"
     if not claim.measured:
         caption += "; full marks: holds or fails (Holm); grey: no difference"
-    lines = title + textwrap.wrap(caption, 100)
+    lines = title + textwrap.wrap(caption, 105)
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SIZES["tick"])
     return figure
 

@@ -46,7 +46,7 @@ CLAIM = Claim(
     "all with the least deadwood, each answered by the joint layoff.",
     effect="share of knocks",
     against="of",
-    unit="matches of a bot with itself",
+    rests_on="matches of a bot with itself",
     measured=True,
 )
 

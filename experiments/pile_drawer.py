@@ -1,6 +1,7 @@
 """Against a rival who draws from the pile a lot knock early, against one who does not wait."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from experiments.claims import NORMAL, RESULTS, TAKER, cell, play_all, report
@@ -28,6 +29,7 @@ CLAIM = Claim(
     seed=8_010_000,
     pairs=10_000,
     seconds=30,
+    effect="matches won, early or late as claimed",
 )
 
 
@@ -81,5 +83,5 @@ def main(pairs: int | None = None, results: Path = RESULTS) -> None:
         + ", ".join(f"`{late}`" for late in LATE.values())
         + ". Either rival knocks as `normal`, or waits for gin."
     )
-    claim = Claim(**{**vars(CLAIM), "how": how, "effect": "matches won, early or late as claimed"})
+    claim = replace(CLAIM, how=how)
     report(claim, judged(cells_of(pairs)), pairs, results)

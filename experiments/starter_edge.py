@@ -32,7 +32,7 @@ CLAIM = Claim(
     effect="share won by who starts, less one half",
     against="by",
     cluster="match or round",
-    unit="matches of a bot with itself, and twice as many rounds",
+    rests_on="matches of a bot with itself, and twice as many rounds",
 )
 
 

@@ -68,7 +68,7 @@ class Claim:
     how: str = ""  #: what was done, for the table
     effect: str = "matches won with the rule less without it"
     against: str = "v"  #: how a rival is named
-    unit: str = "mirrored pairs a matchup"
+    rests_on: str = "mirrored pairs a matchup"
     cluster: str = "pair"  #: what intervals rest on
     measured: bool = False  #: how often something happens: nothing holds or fails
 
