@@ -23,7 +23,7 @@ CLAIM = Claim(
     held=(
         Held(
             "knocks with 8 or 9, own turns 11 to 14",
-            f"{NORMAL},early_limit=0,late_limit=0",
+            f"{NORMAL},early_limit=0,late_limit=0,end_stock=-1",
             (11, 14),
             (8, 9),
             knocks=True,
