@@ -76,6 +76,11 @@ def _places(cells: Sequence[Cell], verdict: str) -> str:
     """Rivals of the cells with *verdict*, with their rules where not all of them say so."""
     if len(cells) > 1 and all(one.verdict == verdict for one in cells):
         return "all"
+    said = {one.rules: set[bool]() for one in cells}  # under which rules all, or none, say so
+    for one in cells:
+        said[one.rules].add(one.verdict == verdict)
+    if len(said) > 1 and all(len(answers) == 1 for answers in said.values()):
+        return f"all ({', '.join(rules for rules, answers in said.items() if True in answers)})"
     named = []
     for rival in dict.fromkeys(one.rival for one in cells):
         own = [one for one in cells if one.rival == rival]

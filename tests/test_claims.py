@@ -152,10 +152,14 @@ def test_where_names_rivals_and_where_they_differ_rules():
         some_cell(UNDECIDED, "easy", "frapper"),
         some_cell(HOLDS, "simple", what="late"),
         some_cell(HOLDS, "hard", what="late"),
+        some_cell(HOLDS, "easy", "eaai", what="by rules"),
+        some_cell(HOLDS, "hard", "eaai", what="by rules"),
+        some_cell(FAILS, "easy", what="by rules"),
     ]
     assert where(cells) == (
-        "holds v easy (classic), hard (classic); fails v hard (frapper); "
-        "undecided v easy (frapper). late: holds v all"
+        "holds v all (classic); fails v hard (frapper); "
+        "undecided v easy (frapper). late: holds v all. "
+        "by rules: holds v all (eaai); fails v all (classic)"
     )
 
 
