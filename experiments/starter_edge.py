@@ -11,7 +11,7 @@ from experiments.trial import Cell, Claim
 from experiments.verdicts import judged
 from ginsim.bots import load
 from ginsim.match import play_chunks
-from ginsim.rules import ONE_ROUND, Rules, preset
+from ginsim.rules import Rules, preset
 from ginsim.stats import Rate
 
 BOTS = ("simple", "easy", "normal", "hard", "master", "gin-only")
@@ -63,7 +63,7 @@ def cell(what: str, bot: str, rules_name: str, matches: int) -> Cell:
     """Share won by the starter less a half; of rounds, its points as well."""
     rules = preset(rules_name)
     if what == ROUNDS:
-        rules = rules._replace(match_end=ONE_ROUND)
+        rules = rules._replace(round_limit=1)  # and a target of 100, as in a match
         matches *= ROUNDS_A_MATCH
     won, net = self_play(bot, rules, CLAIM.seed, matches).T
     decided = won >= 0
