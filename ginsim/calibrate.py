@@ -8,7 +8,6 @@ runs are sweeps and tournaments with logs of their own, so a calibration can be 
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,12 +17,13 @@ from typing import Any
 import numpy as np
 import tomlkit
 
-from ginsim import records
+from ginsim import places, records
 from ginsim.bots import level_table, levels, load
 from ginsim.curve_fit import Curve, best_fit, value_interval
 from ginsim.decisions import Blunders, blunders, watched
 from ginsim.errors import GinsimError
 from ginsim.jit import engine_version
+from ginsim.places import Place
 from ginsim.rules import Rules, from_dict, resolve, to_dict
 from ginsim.stats import Rate
 from ginsim.summary import metrics_json
@@ -162,7 +162,7 @@ class Calibration:
         }
 
 
-def calibration_of(told: Mapping[str, Any], path: Path) -> Calibration:
+def calibration_of(told: Mapping[str, Any], path: Place) -> Calibration:
     """Return the request that a manifest describes; raises GinsimError if it is none."""
     try:
         return Calibration(
@@ -214,24 +214,26 @@ def requested(
     )
 
 
-def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
-    """Make the folder of a calibration ready and write its manifest; raises GinsimError."""
-    if run.is_dir() and any(run.iterdir()):
-        known = (run / MANIFEST).is_file() and "calibrate" in records.read_json(run / MANIFEST)
-        if not known:
-            raise GinsimError(f"{run}: holds other files than a calibration; name another --out")
-        if not overwrite:
-            raise GinsimError(
-                f"{run}: holds a calibration already; add --overwrite to replace it, go on with "
-                f"`ginsim calibrate --resume {run}`, or name another --out"
-            )
-        for name in (*LEVELS, "plots"):
-            shutil.rmtree(run / name, ignore_errors=True)
-        (run / CALIBRATION).unlink(missing_ok=True)
-    try:
-        run.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GinsimError(f"{run}: cannot be made ({error.strerror}); name another --out") from None
+def check_calibration_folder(run: Place, overwrite: bool) -> None:
+    """Refuse a folder that holds anything else, or a calibration and not *overwrite*."""
+    if places.is_file(run):
+        raise GinsimError(f"{run}: is a file; name another folder with --out")
+    if not [name for name in places.names(run) if not places.half_written(name)]:
+        return
+    if not (places.is_file(run / MANIFEST) and "calibrate" in records.read_json(run / MANIFEST)):
+        raise GinsimError(f"{run}: holds other files than a calibration; name another --out")
+    if not overwrite:
+        raise GinsimError(
+            f"{run}: holds a calibration already; add --overwrite to replace it, go on with "
+            f"`ginsim calibrate --resume {run}`, or name another --out"
+        )
+
+
+def begin(calibration: Calibration, run: Place) -> None:
+    """Clear the folder of a calibration and write its manifest."""
+    for name in (*LEVELS, "plots"):
+        places.remove_folder(run / name)
+    places.remove(run / CALIBRATION)
     plan = Plan(LEVELS, calibration.rules, calibration.seed, calibration.pairs)
     told = {key: manifest_of(plan, "")[key] for key in ("ginsim", "engine", "command", "commit")}
     records.write_json(
@@ -239,7 +241,7 @@ def begin(calibration: Calibration, run: Path, overwrite: bool) -> None:
     )
 
 
-def finish(run: Path) -> None:
+def finish(run: Place) -> None:
     """Note in the manifest of *run* that it is done."""
     records.write_json(run / MANIFEST, records.read_json(run / MANIFEST) | {"status": "done"})
 
@@ -294,7 +296,7 @@ def tune(
     target: Target,
     tuned: str,
     fixed: str,
-    run: Path,
+    run: Place,
     *,
     jobs: int,
     resume: bool,
@@ -392,7 +394,7 @@ def _verified(
     fixed: str,
     step: Mapping[str, Any],
     curve: Curve,
-    run: Path,
+    run: Place,
     jobs: int,
     resume: bool,
     watch: Watch,
@@ -490,7 +492,7 @@ def guard_rails(specs: Mapping[str, str], rules: Rules, seed: int) -> dict[str, 
 
 def calibrate(
     calibration: Calibration,
-    run: Path,
+    run: Place,
     *,
     jobs: int,
     resume: bool = False,

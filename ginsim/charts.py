@@ -2,15 +2,16 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from ginsim import places
 from ginsim.calibrate import CALIBRATION
 from ginsim.errors import GinsimError
 from ginsim.knock_chart import CHART
+from ginsim.places import Place
 from ginsim.plots import (
     SIZES,
     axis_labels,
@@ -304,27 +305,29 @@ DRAWINGS: dict[str, Callable[[Json], dict[str, Callable[[], Axes]]]] = {
 }
 
 
-def redraw(run: Path) -> list[Path]:
+def redraw(run: Place) -> list[Place]:
     """Draw the plots of a run of any kind again, from what its summaries say.
 
     Raises GinsimError if *run* holds none, or one that is no summary.
     """
-    present = [name for name in DRAWINGS if (run / name).is_file()]
+    present = [name for name in DRAWINGS if places.is_file(run / name)]
     if not present:
         raise GinsimError(
             f"{run}: holds no summary to draw ({', '.join(DRAWINGS)}); a run that was stopped "
             "is finished with --resume"
         )
-    files = []
+    files: list[Place] = []
     for name in present:
         content = read_json(run / name)
         try:
             files += save_drawings(DRAWINGS[name](content), run)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except GinsimError:
+            raise
+        except Exception as error:  # whatever a file may hold where numbers are due
             raise GinsimError(f"{run / name}: is no summary of a run (at {error})") from None
     return files
 
 
-def save_drawings(drawings: Mapping[str, Callable[[], Axes]], run: Path) -> list[Path]:
+def save_drawings(drawings: Mapping[str, Callable[[], Axes]], run: Place) -> list[Place]:
     """Draw *drawings* into the plots of *run*, as PNG and SVG; returns the files."""
     return save_figures(drawings, run / "plots")

@@ -11,7 +11,6 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
@@ -19,11 +18,12 @@ import numba
 import numpy as np
 import pandas as pd
 
-from ginsim import records
+from ginsim import places, records
 from ginsim.bots import Bot, load, load_all
 from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED, int64
 from ginsim.match import play_chunks
+from ginsim.places import Place
 from ginsim.rules import TO_TARGET, Rules, describe
 from ginsim.stats import Rate, clustered_mean, holm
 from ginsim.view import BIG_GIN, KNOBS, POLICY_SIGNATURE, Policy
@@ -37,6 +37,7 @@ SURE = 0.05  #: chance, over a whole table, of any advice where both are worth t
 BLOCK_PAIRS = 5000
 MOST_TURNS = 40
 CHART = "knock_chart.json"
+CELLS = "knock_chart.parquet"
 
 
 @dataclass(frozen=True)
@@ -299,28 +300,21 @@ def check_chart(
     return at_scores
 
 
-def save_chart(chart: Mapping[str, Any] | None, run: Path, overwrite: bool) -> None:
-    """Write *chart* into *run* as JSON and Parquet; None: only make the folder ready.
+def check_chart_folder(run: Place, overwrite: bool) -> None:
+    """Refuse a folder that holds anything else, or a chart and not *overwrite*."""
+    if places.is_file(run):
+        raise GinsimError(f"{run}: is a file; name another folder with --out")
+    present = [name for name in places.names(run) if not places.half_written(name)]
+    if present and CHART not in present:
+        raise GinsimError(f"{run}: holds other files than a knock chart; name another --out")
+    if present and not overwrite:
+        raise GinsimError(f"{run}: holds a knock chart already; add --overwrite to replace it")
 
-    Raises GinsimError if *run* holds anything else, or a chart and not *overwrite*.
-    """
-    if chart is None:
-        held_there = [path.name for path in run.iterdir()] if run.is_dir() else []
-        if run.exists() and not run.is_dir():
-            raise GinsimError(f"{run}: is a file; name another folder with --out")
-        if held_there and CHART not in held_there:
-            raise GinsimError(f"{run}: holds other files than a knock chart; name another --out")
-        if held_there and not overwrite:
-            raise GinsimError(f"{run}: holds a knock chart already; add --overwrite to replace it")
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GinsimError(
-                f"{run}: cannot be made ({error.strerror}); name another --out"
-            ) from None
-        return
+
+def save_chart(chart: Mapping[str, Any], run: Place) -> None:
+    """Write *chart* into the folder *run* as JSON and its cells as Parquet."""
     frame = pd.DataFrame(chart["cells"])
-    records.write_whole(run / "knock_chart.parquet", lambda p: frame.to_parquet(p, index=False))
+    places.write_whole(run / CELLS, lambda path: frame.to_parquet(path, index=False))
     records.write_json(run / CHART, dict(chart))
 
 

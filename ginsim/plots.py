@@ -5,8 +5,9 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 """
 
 import functools
+import io
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -17,7 +18,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ginsim.errors import GinsimError
+from ginsim import places
+from ginsim.places import Place
 from ginsim.tally import TURN_BINS
 
 Summary = Mapping[str, Any]
@@ -488,7 +490,7 @@ PLOTS: dict[str, Callable[[Summary], Axes]] = {
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
-def save_plots(summary: Summary, folder: Path) -> list[Path]:
+def save_plots(summary: Summary, folder: Place) -> list[Place]:
     """Draw every plot into *folder*, made if need be, as PNG and SVG; returns the files.
 
     The same summary gives the same bytes. Raises GinsimError if a file cannot be written.
@@ -501,11 +503,16 @@ def plot_drawings(summary: Summary) -> dict[str, Callable[[], Axes]]:
     return {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}
 
 
-def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Path) -> list[Path]:
+def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Place) -> list[Place]:
     """Draw each of *drawings* into *folder* under its name, as PNG and SVG; returns the files."""
     files = []
     # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
+    with (
+        matplotlib.style.context("default"),
+        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
         for name, draw in drawings.items():
             figure = draw().get_figure(root=True)
             assert figure is not None
@@ -513,13 +520,11 @@ def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Path) -> li
     return files
 
 
-def _save(figure: Any, file: Path, kind: str) -> Path:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, format=kind, dpi=DPI, metadata=FORMATS[kind])
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise GinsimError(
-            f"{file}: cannot be written ({why}); free the place or name another folder"
-        ) from None
+def _save(figure: Any, file: Place, kind: str) -> Place:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, dpi=DPI, metadata=FORMATS[kind])
+    with places.reaching(file, "cannot be written"):
+        if places.is_local(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+    places.write_bytes(file, drawn.getvalue())
     return file

@@ -9,16 +9,16 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from ginsim import records
+from ginsim import places, records
 from ginsim.bots import load, split_spec
 from ginsim.errors import GinsimError
+from ginsim.places import Place
 from ginsim.rules import Rules, close_to, describe
 from ginsim.stats import METRIC, Rate
 from ginsim.summary import metrics_json, rate_json
@@ -144,7 +144,7 @@ class Sweep:
         }
 
 
-def sweep_of(manifest: Mapping[str, Any], path: Path) -> Sweep:
+def sweep_of(manifest: Mapping[str, Any], path: Place) -> Sweep:
     """Return the sweep that a manifest describes; raises GinsimError if it is none."""
     plan = plan_of(dict(manifest), path)
     try:
@@ -250,7 +250,7 @@ def curve_frame(summary: Mapping[str, Any]) -> pd.DataFrame:
 
 def run_sweep(
     sweep: Sweep,
-    run: Path,
+    run: Place,
     manifest: dict[str, Any],
     *,
     jobs: int,
@@ -284,13 +284,13 @@ def run_sweep(
         summary["confirmed"] = confirmation(sweep, best, confirming)
     records.write_json(run / SWEEP, summary)
     frame = curve_frame(summary)
-    records.write_whole(run / CURVE, lambda path: frame.to_parquet(path, index=False))
+    places.write_whole(run / CURVE, lambda path: frame.to_parquet(path, index=False))
     return summary
 
 
 def played_in(
     plan: Plan,
-    folder: Path,
+    folder: Place,
     *,
     jobs: int,
     resume: bool,
@@ -301,7 +301,7 @@ def played_in(
 
     Raises GinsimError if what lies there was played by other bots or another engine.
     """
-    again = resume and (folder / MANIFEST).is_file()
+    again = resume and places.is_file(folder / MANIFEST)
     if again:
         manifest = records.read_json(folder / MANIFEST)
         found = plan_of(manifest, folder / MANIFEST)

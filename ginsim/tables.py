@@ -327,6 +327,18 @@ def bench_table(found: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+def peers_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Hands a second of several programs, and how many times as fast ginsim is."""
+    columns = ["version", "bot against itself", "hands/s", "ginsim is faster"]
+    table = _table("Hands a second, one core, taking turns in one run", "program", columns)
+    for row in found:
+        times = row["ginsim_is_times_as_fast"]
+        speed = f"{row['hands_per_second']:,}"
+        cells = (row["version"], row["bot"], speed, f"{times:,} times" if times != 1 else "")
+        table.add_row(row["program"], *cells)
+    return table
+
+
 class _Console(Console):
     """A console that leaves a closed pipe to the caller."""
 

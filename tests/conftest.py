@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from ginsim.cli import main
 from ginsim.rules import preset
 from ginsim.summary import summary_of
 from ginsim.tournament import Plan, manifest_of, prepare_folder, run_tournament
@@ -40,6 +41,21 @@ def cli() -> Cli:
             timeout=300,
             check=False,
         )
+
+    return run
+
+
+@pytest.fixture
+def cli_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """``cli`` in this process: the same command, without the seconds a new process takes."""
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        capfd.readouterr()
+        monkeypatch.setattr(sys, "argv", ["ginsim", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        return subprocess.CompletedProcess(words, int(ended.value.code or 0), out, err)
 
     return run
 
