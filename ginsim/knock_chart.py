@@ -24,7 +24,7 @@ from ginsim.errors import GinsimError
 from ginsim.jit import INTERPRETED, int64
 from ginsim.match import play_chunks
 from ginsim.places import Place
-from ginsim.rules import ONE_ROUND, TO_TARGET, Rules, describe
+from ginsim.rules import TO_TARGET, Rules, describe
 from ginsim.stats import Rate, clustered_mean, holm
 from ginsim.view import BIG_GIN, KNOBS, POLICY_SIGNATURE, Policy
 
@@ -118,7 +118,8 @@ def points_of(bots: tuple[Bot, Bot], rules: Rules, seed: int, first: int, end: i
     Columns: pair, its points, its own turn when it knocked (else 0), knock deadwood, leg.
     """
     parts = []
-    for rows in play_chunks(bots, rules._replace(match_end=ONE_ROUND), seed, first, end):
+    # Not match_end=round: there any points win, and a bot that looks at the score knocks for them.
+    for rows in play_chunks(bots, rules._replace(round_limit=1), seed, first, end):
         leg = rows["leg"].astype(np.int64)
         won = np.where(rows["winner"] < 0, 0, np.where(rows["winner"] == leg, 1, -1))
         turn = np.where(rows["knocker"] == leg, (rows["turns"].astype(np.int64) + 1) // 2, 0)

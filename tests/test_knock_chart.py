@@ -20,6 +20,7 @@ from ginsim.knock_chart import (
     wins_from,
     worth,
 )
+from ginsim.match import play
 from ginsim.rules import ONE_ROUND, preset
 from ginsim.view import KNOCK
 
@@ -63,6 +64,15 @@ def test_a_held_bot_does_not_knock_plainly_before_its_turn_but_takes_gin():
     early = (own > 0) & (own < 9)
     assert early.any()
     assert (deadwood[early] == 0).all()
+
+
+def test_a_round_of_the_chart_is_the_first_round_of_a_match():
+    """Not a match of one round, in which hard, who looks at the score, would knock for anything."""
+    bots = load("normal"), load("hard")
+    rows = play(bots, CLASSIC, 3, 60)
+    first = rows[rows["round"] == 0]
+    sign = np.where(first["winner"] < 0, 0, np.where(first["winner"] == first["leg"], 1, -1))
+    assert points_of(bots, CLASSIC, 3, 0, 60)[:, 1].tolist() == (sign * first["points"]).tolist()
 
 
 def test_points_are_the_bots_in_both_legs():
