@@ -79,3 +79,7 @@ def write_readme() -> None:
     """Put the tables of today's summaries into README.md."""
     before, _, rest = README.read_text().partition(START)
     README.write_text(f"{before}{START}\n{tables()}\n{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    write_readme()

@@ -331,7 +331,7 @@ def experiments_with(monkeypatch, *words: str) -> None:
 
 def test_the_table_agrees_with_the_summaries():
     written = listing.README.read_text().partition(listing.START)[2].partition(listing.END)[0]
-    assert written.strip() == listing.tables().strip(), "run python -m experiments <name>"
+    assert written.strip() == listing.tables().strip(), "run python -m experiments.listing"
 
 
 def test_every_claim_of_the_guides_is_listed_once_with_its_files():
