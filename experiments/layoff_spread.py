@@ -128,7 +128,7 @@ def _block(bot: str, rules: Rules, first: int, end: int) -> list[list[int]]:
         for row, steps in zip(rows, rounds, strict=True):
             if row["outcome"] not in (KNOCK, UNDERCUT):
                 continue
-            deck = deck_of(CLAIM.seed, pair, int(row["round"]))
+            deck = deck_of(CLAIM.seed, pair, int(row["round"]), int(row["starter"]))
             hands = final_hands(deck, int(row["starter"]), steps)
             knocker = int(row["knocker"])
             sets, runs = int(row["spread_sets"]), int(row["spread_runs"])

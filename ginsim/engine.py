@@ -504,6 +504,19 @@ def open_match(rules: Any, game: Any, seed: int, pair: int) -> None:
 
 
 @kernel
+def shuffle_deck(key: int, starter: int, deck: np.ndarray) -> None:
+    """Shuffle the cards of the round of *key* into *deck*, in the order they are dealt and drawn.
+
+    A seat is dealt the same cards whoever starts. So the bots swap hands between the legs of a
+    pair even where the winner of a round deals the next and the legs' starters part.
+    """
+    shuffle(fold(key, DEAL_LABEL), deck)
+    if starter == 1:
+        for at in range(0, 20, 2):
+            deck[at], deck[at + 1] = deck[at + 1], deck[at]
+
+
+@kernel
 def open_round(
     rules: Any,
     game: Any,
@@ -520,7 +533,7 @@ def open_round(
         for at in range(52):
             game.deck[at] = decks[round_, at]
     else:
-        shuffle(fold(key, DEAL_LABEL), game.deck)
+        shuffle_deck(key, game.starter, game.deck)
     # Folding can be undone; with the key itself mixed in it cannot, so that no bot can work back
     # from its random stream to the deal.
     game.key = fold(key, DECISION_LABEL) ^ key

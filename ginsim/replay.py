@@ -19,7 +19,7 @@ from ginsim.guard import DECISION_LIMIT, Forfeit
 from ginsim.match import explained, play_chunks
 from ginsim.melds import deadwood
 from ginsim.places import Place
-from ginsim.rng import fold, shuffle, stream
+from ginsim.rng import stream
 from ginsim.rows import DEAD_REASONS
 from ginsim.rules import Rules, to_dict
 from ginsim.scoring import OUTCOMES
@@ -39,10 +39,10 @@ class Where:
     round_: int
 
 
-def deck_of(seed: int, pair: int, round_: int) -> list[Card]:
-    """Cards of a round in the order they are dealt and drawn, the starter's first."""
+def deck_of(seed: int, pair: int, round_: int, starter: int) -> list[Card]:
+    """Cards of a round in the order they are dealt and drawn, the first to seat *starter*."""
     deck = np.empty(52, dtype=np.int64)
-    shuffle(fold(stream(seed, pair, round_), engine.DEAL_LABEL), deck)
+    engine.shuffle_deck(stream(seed, pair, round_), starter, deck)
     return [int(card) for card in deck]
 
 
@@ -140,7 +140,7 @@ def replay(
         )
     row = rows[where.round_]
     starter = int(row["starter"])
-    deck = deck_of(seed, where.pair, where.round_)
+    deck = deck_of(seed, where.pair, where.round_, starter)
     turns, hands = rebuild(deck, starter, rounds[where.round_])
     names = [bot.name for bot in (bots if where.leg == 0 else bots[::-1])]
     for turn in turns:

@@ -218,7 +218,9 @@ def play_bots(
     used = Clock(trace).now()
     played.steps = [(STEPS[step], seat, card) for step, seat, card in trace[:used].tolist()]
     rounds = range(len(decks), len(played.rounds()))
-    played.decks += [deck_of(seed, pair, round_) for round_ in rounds]
+    played.decks += [
+        deck_of(seed, pair, round_, played.rounds()[round_][0][1]) for round_ in rounds
+    ]
     return played
 
 

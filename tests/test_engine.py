@@ -841,7 +841,7 @@ def test_what_a_player_took_is_known_until_it_throws_it_away():
 
 def test_every_deal_deals_another_hand_and_no_pool_is_too_small():
     asked, expected = case("R53")
-    dealt = {hand_of(deck_of(7, pair, 0)[1:20:2]) for pair in range(asked["n"])}
+    dealt = {hand_of(deck_of(7, pair, 0, 0)[1:20:2]) for pair in range(asked["n"])}
     assert len(dealt) == asked["n"] >= expected["distinct_opponent_hands_at_least"]
     one, pool = np.full(1, -1), np.full(2, -1)
     shuffle(7, one)
@@ -866,10 +866,28 @@ def test_a_dead_hand_in_one_leg_changes_no_deal_of_either():
         assert outcomes[0] != outcomes[1], "the legs go different ways"
         assert "dead" in outcomes[0] + outcomes[1]
         for row in [*legs[0], *legs[1]]:
-            deck = deck_of(asked["seed"], pair, int(row["round"]))
-            dealt = [int(deadwood(hand_of(deck[at:20:2]))) for at in (0, 1)]
             starter = int(row["starter"])
+            deck = deck_of(asked["seed"], pair, int(row["round"]), starter)
+            dealt = [int(deadwood(hand_of(deck[at:20:2]))) for at in (0, 1)]
             assert [row[f"dealt_deadwood_{seat}"] for seat in (starter, 1 - starter)] == dealt
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_bots_swap_hands_between_the_legs_whoever_starts(name):
+    """Also where the winner deals the next round and the legs' starters part."""
+    rules = preset(name)
+    rows = match.play((load("normal"), load("easy")), rules, seed=11, pairs=60)
+    legs = [rows[rows["leg"] == leg] for leg in (0, 1)]
+    by_place = [{(row["pair"], row["round"]): row for row in leg} for leg in legs]
+    common = sorted(set(by_place[0]) & set(by_place[1]))
+    parted = 0
+    for place in common:
+        one, other = (rows_of[place] for rows_of in by_place)
+        parted += one["starter"] != other["starter"]
+        for seat in (0, 1):
+            assert one[f"dealt_deadwood_{seat}"] == other[f"dealt_deadwood_{seat}"]
+    assert len(common) >= 60
+    assert parted > 0 or name not in ("classic", "frapper", "big-gin", "tutorial")
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

@@ -160,7 +160,7 @@ def acted_at_our_table(seed: int, pair: int) -> list[tuple[str, int]]:
 def test_its_bot_does_at_our_table_what_it_does_in_openspiels_own_game():
     whole = 0
     for pair in range(40):
-        theirs, ours = acted_in_openspiel(deck_of(3, pair, 0)), acted_at_our_table(3, pair)
+        theirs, ours = acted_in_openspiel(deck_of(3, pair, 0, 0)), acted_at_our_table(3, pair)
         assert ours[: len(theirs)] == theirs, pair
         whole += theirs[-1][0] == "knock"
     assert whole > 30

@@ -295,7 +295,9 @@ def test_a_replay_is_the_same_match_as_it_is_played():
         record = replay(bots, preset("classic"), 6, Where(2, 0, round_))
         hands = [parse(" ".join(cards)) for cards in record["hands"]]
         assert hands == played.hands(round_)
-        assert parse_cards(" ".join(record["deck"])) == deck_of(6, 2, round_)
+        assert parse_cards(" ".join(record["deck"])) == deck_of(
+            6, 2, round_, int(played.rows[round_]["starter"])
+        )
         assert record["row"] == {n: int(played.rows[round_][n]) for n in played.rows[0].dtype.names}
 
 
@@ -331,7 +333,7 @@ def test_a_replay_of_an_illegal_throw_says_what_was_thrown():
     for answer, shown in ((77, 77), (parse_card("AS"), None)):
         cheat = Bot("cheat", yes, lambda view, answer=answer: answer, yes, jit=False)
         seed = next(
-            s for s in range(50) if deck_of(s, 0, 0)[-1] == parse_card("AS") or answer == 77
+            s for s in range(50) if deck_of(s, 0, 0, 0)[-1] == parse_card("AS") or answer == 77
         )
         record = replay((cheat, cheat), preset("tutorial"), seed, Where(0, 0, 0))
         assert record["end"]["outcome"] == "forfeit"
