@@ -14,9 +14,9 @@ PAIRS = 6
 CLASSIC = preset("classic")
 
 
-def found(name, rules=CLASSIC, **changes):
+def found(name, rules=CLASSIC, pairs=PAIRS, **changes):
     bots = (replace(load(name), **changes), load("simple"))
-    return blunders(bots[0], watched(bots, rules, 5, PAIRS), 0, rules)
+    return blunders(bots[0], watched(bots, rules, 5, pairs), 0, rules)
 
 
 def passes_gin_by_not_knocking(view):

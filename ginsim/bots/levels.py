@@ -187,8 +187,12 @@ def risk(view: View, card: int) -> int:
 
 @kernel
 def cheapest(view: View, legal: Hand, least: int) -> int:
-    """Discard of *legal* that costs least; *least* is the least deadwood a discard leaves."""
+    """Discard of *legal* that costs least; *least* is the least deadwood a discard leaves.
+
+    A card is not thrown out of a finished meld while a loose one can go.
+    """
     drawable, melded = live(view), meldable(view.hand)
+    most = min(least + WORTH_A_LOOK, max(least, deadwood(view.hand)))
     best, best_card = 1 << 40, -1
     while legal:
         card = lowest(legal)
@@ -196,7 +200,7 @@ def cheapest(view: View, legal: Hand, least: int) -> int:
         legal ^= bit
         kept = view.hand ^ bit
         left = deadwood(kept)
-        if left <= least + WORTH_A_LOOK:
+        if left <= most:
             price = cost(view, kept, left, drawable) + risk(view, card)
             if not melded & bit:
                 price -= view.knobs[HIGH_WEIGHT] * RANK_POINTS[card % 13]
