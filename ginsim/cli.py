@@ -20,6 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: Hangs of compiled bots after which a tournament is given up: each costs a new process.
+MOST_HANGS = 20
+
 FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -123,7 +126,7 @@ def tournament(
     ] = None,
     decision_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds a decision of a plain Python bot; 0: no limit. Default 10."),
+        typer.Option(help="Seconds a bot may take for a decision; 0: no limit. Default 10."),
     ] = None,
     plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
     as_json: Json = False,
@@ -193,10 +196,30 @@ def _play(
     from ginsim.records import write_json
     from ginsim.summary import summary_of
     from ginsim.tournament import SUMMARY, run_sequential, run_tournament
+    from ginsim.watchdog import Hang, on_watch
 
     verdict = None
+
+    def hangs(hang: Hang) -> None:
+        """Leave the compiled code that hangs, and go on in a process in its place."""
+        place = f"{hang.matchup}, pair {hang.pair}, leg {hang.leg}, round {hang.round_}"
+        say(f"ginsim: no decision for {plan.decision_limit:g} s in {place}: a compiled bot hangs")
+        if test is not None:
+            say("ginsim: a sequential run ends here; see `ginsim check` for that bot")
+            os._exit(WRONG_USE)
+        if len(plan.as_plain) >= MOST_HANGS:
+            say(f"ginsim: that is often enough; mend the bot, or set jit=False (kept: {run})")
+            os._exit(WRONG_USE)
+        say("ginsim: going on, with that pair played as plain Python")
+        _play_as_plain(run, hang.matchup, hang.pair)
+        words = ["tournament", "--resume", str(run), "--jobs", str(jobs)]
+        words += [] if plots else ["--no-plots"]
+        words += ["--json"] if as_json else []
+        command = "from ginsim.cli import main; main()"
+        os.execv(sys.executable, [sys.executable, "-c", command, *words])
+
     try:
-        with watching(plan.pairs) as watch:
+        with watching(plan.pairs) as watch, on_watch(plan.decision_limit, hangs):
             if test is None:
                 totals, manifest = run_tournament(
                     plan, run, manifest, jobs=jobs, resume=resume, watch=watch
@@ -243,6 +266,16 @@ def _play(
     )
     print(f"digest {summary['digest']}")
     print(f"run    {run}" + ("  (log, manifest.json, summary.json, plots)" if plots else ""))
+
+
+def _play_as_plain(run: Path, matchup: str, pair: int) -> None:
+    """Write into the manifest of *run* that *pair* of *matchup* is played as plain Python."""
+    from ginsim.records import read_json, write_json
+    from ginsim.tournament import MANIFEST
+
+    manifest = read_json(run / MANIFEST)
+    manifest["as_plain"] = [*manifest["as_plain"], [matchup, pair]]
+    write_json(run / MANIFEST, manifest)
 
 
 @app.command()

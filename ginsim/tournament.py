@@ -60,7 +60,9 @@ class Plan:
     mirrored: bool = True
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
-    decision_limit: float = DECISION_LIMIT  #: seconds a decision of a plain bot; 0 for no limit
+    decision_limit: float = DECISION_LIMIT  #: seconds a decision may take; 0 for no limit
+    #: Pairs of a matchup, by its name, that compiled bots from files play as plain Python.
+    as_plain: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -216,6 +218,7 @@ def play_block(plan: Plan, block: int, run: Path | None) -> Totals:
     names = [bot.name for bot in bots]
     tables = []
     forfeits: list[list[Forfeit]] = [[] for _ in matchups]
+    matchup_names = plan.matchup_names()
 
     def chunks(at: int) -> Iterator[np.ndarray]:
         a, b = matchups[at]
@@ -228,6 +231,7 @@ def play_block(plan: Plan, block: int, run: Path | None) -> Totals:
             end,
             mirrored=plan.mirrored,
             limit=plan.decision_limit,
+            as_plain={pair for name, pair in plan.as_plain if name == matchup_names[at]},
             forfeits=forfeits[at],
         ):
             if run is not None:
@@ -299,6 +303,10 @@ def played(
     """
     warm_up(plan)
     blocks = list(range(plan.blocks())) if blocks is None else blocks
+    # Pairs that must be played as plain Python need the alarm, which only this thread has.
+    for block in [block for block in blocks if _has_plain_pairs(plan, block)]:
+        yield play_block(plan, block, run)
+    blocks = [block for block in blocks if not _has_plain_pairs(plan, block)]
     # In order: a few blocks at a time, so that stopping early leaves little to throw away, and
     # ever more, so that long runs do not wait for each other's last block.
     wave = 2 * jobs if in_order else max(1, len(blocks))
@@ -315,15 +323,16 @@ def played(
             at, wave = at + wave, min(2 * wave, 64)
 
 
+def _has_plain_pairs(plan: Plan, block: int) -> bool:
+    first, end = plan.pairs_of(block)
+    return any(first <= pair < end for _, pair in plan.as_plain)
+
+
 def warm_up(plan: Plan) -> None:
-    """Compile all that the plan needs, once, before work fans out."""
-    bots = plan.bots()
-    for a, b in plan.matchups():
-        tiny = Plan(
-            (plan.specs[a], plan.specs[b]), plan.rules._replace(round_limit=1), plan.seed, 1
-        )
-        if bots[a].jit and bots[b].jit:
-            play_block(tiny, 0, None)
+    """Compile all that the plan needs, once, before work fans out; its bots play nothing yet."""
+    compiled = [bot.policies() for bot in plan.bots() if bot.jit]
+    if compiled:
+        play_block(Plan(("simple", "simple"), plan.rules._replace(round_limit=1), 0, 1), 0, None)
 
 
 def _commit() -> str | None:
@@ -369,6 +378,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "pairs": plan.pairs,
         "mirrored": plan.mirrored,
         "decision_limit": plan.decision_limit,
+        "as_plain": [list(one) for one in plan.as_plain],
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -409,6 +419,7 @@ def plan_of(manifest: dict[str, Any], path: Path) -> Plan:
             from_dict(manifest["rules"]),
             mirrored=manifest["mirrored"],
             decision_limit=float(manifest["decision_limit"]),
+            as_plain=tuple((str(name), int(pair)) for name, pair in manifest["as_plain"]),
             **whole,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
