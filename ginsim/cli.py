@@ -274,7 +274,7 @@ def _play_as_plain(run: Path, matchup: str, pair: int) -> None:
     from ginsim.tournament import MANIFEST
 
     manifest = read_json(run / MANIFEST)
-    manifest["as_plain"] = [*manifest["as_plain"], [matchup, pair]]
+    manifest["as_plain"] = [*manifest.get("as_plain", []), [matchup, pair]]
     write_json(run / MANIFEST, manifest)
 
 

@@ -418,8 +418,8 @@ def plan_of(manifest: dict[str, Any], path: Path) -> Plan:
             tuple(str(bot["spec"]) for bot in manifest["bots"]),
             from_dict(manifest["rules"]),
             mirrored=manifest["mirrored"],
-            decision_limit=float(manifest["decision_limit"]),
-            as_plain=tuple((str(name), int(pair)) for name, pair in manifest["as_plain"]),
+            decision_limit=float(manifest.get("decision_limit", DECISION_LIMIT)),
+            as_plain=tuple((str(name), int(pair)) for name, pair in manifest.get("as_plain", [])),
             **whole,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
