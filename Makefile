@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: tournament test lint types gate check experiments bench clean
+.PHONY: tournament test lint types gate check experiments notebooks bench clean
 
 tournament: $(READY)
 	$(BIN)/ginsim tournament easy normal hard simple
@@ -29,6 +29,11 @@ bench: $(READY)
 
 experiments: $(READY)
 	$(BIN)/python -m experiments
+
+# Copies with outputs; to open the notebooks themselves: notebooks/README.md.
+notebooks: $(READY)
+	mkdir -p results/notebooks
+	$(BIN)/jupyter execute --output '../results/notebooks/{notebook_name}' notebooks/*.ipynb
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

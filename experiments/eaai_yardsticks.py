@@ -17,6 +17,7 @@ from ginsim.tournament import Plan, Totals, played
 
 RESULTS = Path(__file__).parents[1] / "results" / "eaai-yardsticks"
 SEED = 20_261_130
+SECONDS = 20
 PAIRS_SIMPLE = 20_000
 PAIRS_K = 20_000
 
@@ -120,6 +121,15 @@ def table(figures: dict[str, Rate], by_limit: list[dict[str, float]]) -> str:
             f"| {UNDERCUTS[limit]} → {found['undercuts']:.1f} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """Largest gap to a published share of matches won."""
+    gaps = [
+        abs(found["matches_won"] - published)
+        for found, published in zip(summary["knock_at"], MATCHES_WON, strict=True)
+    ]
+    return f"matches won by knock-at-K at most {max(gaps):.1f} points of 100 from the published"
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ RULES = preset("classic")
 RUNS_WEAK, RUNS_SAME = 60, 200
 PLAYED_PAIRS, RECORDED_PAIRS = 50, 3_000
 TRUE_PAIRS = 20_000
+SECONDS = 150
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,17 @@ def table(found: list[dict[str, Any]]) -> str:
             f"({100 * true['low']:.1f} to {100 * true['high']:.1f}) | {' | '.join(cells)} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def headline(summary: list[dict[str, Any]]) -> str:
+    """How often it caught 3 points or more, and alarms at equal strength."""
+    weak, same = summary[1:-1], summary[-1]
+    caught = [case[m]["regression"] for case in weak for m in ("played", "recorded")]
+    alarms = same["played"]["regression"] + same["recorded"]["regression"]
+    return (
+        f"{sum(caught)} of {RUNS_WEAK * len(caught)} runs caught at 3 points or more; "
+        f"{alarms} false alarms in {2 * RUNS_SAME}"
+    )
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from ginsim.tournament import Plan, Totals, played
 RESULTS = Path(__file__).parents[1] / "results" / "master"
 RULES = preset("eaai")
 TUNE, CONFIRM = 500, 20_261_201
+SECONDS = 100
 TUNE_PAIRS, ABLATION_PAIRS, CONFIRM_PAIRS, GALLERY_PAIRS = 8_000, 5_000, 20_000, 1_500
 
 STEPS: dict[str, tuple[int, ...]] = {
@@ -131,6 +132,12 @@ def gallery_table(summary: dict[str, Any]) -> str:
         width = (rating["high"] - rating["low"]) / 2
         lines.append(f"| {name} | {' | '.join(row)} | {rating['elo']:+.0f} ±{width:.0f} |")
     return "\n".join(lines) + "\n"
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """Matches won against two yardsticks."""
+    won = {rival: 100 * summary["confirmed"][rival]["value"] for rival in ("simple", "hard")}
+    return ", ".join(f"{value:.1f} % of matches v {rival}" for rival, value in won.items())
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ _PUBLIC = {
     "View": "ginsim.view",
     "below": "ginsim.rng",
     "deadwood": "ginsim.melds",
+    "dataset": "ginsim.records",
+    "iter_rounds": "ginsim.records",
     "kernel": "ginsim.jit",
     "match_table": "ginsim.records",
     "pair_counts": "ginsim.stats",

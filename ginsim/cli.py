@@ -1,13 +1,14 @@
 """The ``ginsim`` command: parse, call, print. Heavy modules are imported where they are used."""
 
+import contextlib
 import json
 import os
+import signal
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,7 +23,7 @@ app = typer.Typer(
 
 #: Hangs of compiled bots after which a tournament is given up: each costs a new process.
 MOST_HANGS = 20
-
+MOST_LINE = 900
 FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -31,11 +32,13 @@ Override = Annotated[
     list[str] | None, typer.Option("--rule", metavar="FIELD=VALUE", help="Change one rule.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", help="Jobs in parallel; 0: one a core.")]
+RunFolder = Annotated[str, typer.Argument(help="Run folder, or its URL.")]
 
 
 def say(line: str) -> None:
-    """Print *line* to standard error."""
-    print(line, file=sys.stderr, flush=True)
+    """Print *line* to standard error; what it quotes of a file cannot steer the terminal."""
+    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    print(plain, file=sys.stderr, flush=True)
 
 
 def print_json(content: Any, *, line: bool = False) -> None:
@@ -98,6 +101,7 @@ def ginsim(
 
 @app.command()
 def tournament(
+    context: typer.Context,
     bots: Annotated[
         list[str] | None, typer.Argument(help="Two or more bots; see `ginsim bots`.")
     ] = None,
@@ -107,7 +111,7 @@ def tournament(
     rule: Override = None,
     jobs: Jobs = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Run folder; default results/<bots>-<time>.")
+        str | None, typer.Option(help="Run folder or URL; default results/<bots>-<time>.")
     ] = None,
     bot: Annotated[
         list[str] | None, typer.Option(metavar="FILE.PY:NAME", help="One more bot, from a file.")
@@ -117,9 +121,15 @@ def tournament(
     ] = True,
     overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
     resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
+        str | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
     ] = None,
     block: Annotated[int, typer.Option(help="Pairs a block; 0: a size that suits.")] = 0,
+    backend: Annotated[
+        str, typer.Option(help="threads, loky, dask or ray; default: threads, or what suits.")
+    ] = "",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask or Ray cluster; default: a local.")
+    ] = None,
     sprt: Annotated[
         str | None,
         typer.Option(metavar="LOW:HIGH", help="Two bots: stop once decided."),
@@ -135,42 +145,84 @@ def tournament(
     announce_compiling()
     from dataclasses import replace
 
+    from ginsim.backends import Backend
+    from ginsim.places import place
     from ginsim.records import read_json
     from ginsim.rules import resolve
     from ginsim.sprt import Sprt
     from ginsim.tournament import MANIFEST as NAME
     from ginsim.tournament import (
         Plan,
+        check_folder,
+        check_given,
         check_same,
+        fitted,
         manifest_of,
         plan_of,
-        prepare_folder,
         sequential_plan,
+        sequential_test,
         warm_up,
     )
+    from ginsim.watchdog import on_watch
 
     named = [*(bots or []), *(bot or [])]
     test = Sprt.parse(sprt) if sprt else None
+    where = Backend(backend, scheduler)
     if resume is not None:
-        if named or test or decision_limit is not None:
-            raise GinsimError("--resume takes bots, test and limit from the run: leave them out")
-        run, manifest = resume, read_json(resume / NAME)
+        if decision_limit is not None:
+            raise GinsimError("--resume takes the decision limit from the run: leave it out")
+        run = place(resume)
+        manifest = read_json(run / NAME)
         plan = plan_of(manifest, run / NAME)
+        sequential = sequential_test(manifest, plan, run / NAME)
+        given = _given(context)
+        if given & {"rules", "rule"}:
+            given |= {"rules"}
+        check_given(
+            replace(
+                plan,
+                specs=tuple(named) if named else plan.specs,
+                rules=resolve(rules, rule or []) if "rules" in given else plan.rules,
+                seed=seed if "seed" in given else plan.seed,
+                pairs=pairs if "pairs" in given else (sequential[1] if sequential else plan).pairs,
+                mirrored=mirror if "mirror" in given else plan.mirrored,
+                block_pairs=block if "block" in given else plan.block_pairs,
+            ),
+            test,
+            manifest,
+            run,
+        )
         check_same(manifest, plan, run)
-        if "sprt" in manifest:
-            raise GinsimError(f"{run}: a sequential run is not resumed; play it again, it is short")
+        test, plan = sequential or (None, plan)
     else:
         plan = Plan(tuple(named), resolve(rules, rule or []), seed, pairs, mirror, block)
         if decision_limit is not None:
             plan = replace(plan, decision_limit=decision_limit)
-        plan.bots()
+        where.fitting(plan.compiled())
+        run = place(out or f"results/{'-'.join(_file_name(n) for n in named)}-{_now()}")
         if test:
             plan = sequential_plan(plan)
+        check_folder(run, overwrite)
         warm_up(plan)  # a bot that does not compile must not cost an older run
-        run = out or Path("results") / f"{'-'.join(_file_name(n) for n in named)}-{_now()}"
-        prepare_folder(run, overwrite)
+
+        def hangs(hang: Any) -> None:
+            """Start again without the trial that fits the blocks; a hang is told there."""
+            _start_anew([*sys.argv[1:], "--block", str(plan.block_size())])
+
+        with on_watch(plan.decision_limit, hangs):
+            plan = fitted(plan)
         manifest = manifest_of(plan, rules)
-    _play(plan, run, manifest, jobs_of(jobs), resume is not None, test, plots, as_json)
+    how = _How(jobs_of(jobs), resume is not None, overwrite, where, plots, as_json)
+    _play(plan, run, manifest, test, how)
+
+
+def _given(context: typer.Context) -> set[str]:
+    """Names of the parameters that were given on the command line."""
+    return {
+        name
+        for name in context.params
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
 
 
 def _now() -> str:
@@ -181,31 +233,59 @@ def _file_name(spec: str) -> str:
     return Path(spec.rpartition(":")[0] or spec).stem
 
 
-def _play(
-    plan: Any,
-    run: Path,
-    manifest: dict[str, Any],
-    jobs: int,
-    resume: bool,
-    test: Any,
-    plots: bool,
-    as_json: bool,
-) -> None:
+class _How(NamedTuple):
+    """How to run a tournament; what is played is in its plan."""
+
+    jobs: int
+    resume: bool
+    overwrite: bool
+    backend: Any
+    plots: bool
+    as_json: bool
+
+
+@contextlib.contextmanager
+def _stoppable(run: Any, command: str = "tournament") -> Iterator[None]:
+    """Say how to go on with a run that is stopped, or fails: nothing that was played is lost."""
+    go_on = f"what was played is kept: ginsim {command} --resume {run}"
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"ginsim: stopped; {go_on}")
+        raise typer.Exit(INTERRUPTED) from None
+    except GinsimError as error:
+        raise GinsimError(f"{' '.join(_lines(error))}; {go_on}") from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _play(plan: Any, run: Any, manifest: dict[str, Any], test: Any, how: _How) -> None:
     """Run the tournament with a progress bar, then write and show what came out."""
+    from ginsim.locks import held
     from ginsim.progress import watching
     from ginsim.records import write_json
     from ginsim.summary import summary_of
-    from ginsim.tournament import SUMMARY, run_sequential, run_tournament
+    from ginsim.tournament import SUMMARY, prepare_folder, run_sequential, run_tournament
     from ginsim.watchdog import Hang, on_watch
 
-    verdict = None
+    verdict, found = None, None
+    jobs, as_json, plots = how.jobs, how.as_json, how.plots
+
+    def tell(what: Any) -> None:
+        nonlocal found
+        found = what
+        say(f"ginsim: {run}: {what}")
 
     def hangs(hang: Hang) -> None:
         """Leave the compiled code that hangs, and go on in a process in its place."""
-        place = f"{hang.matchup}, pair {hang.pair}, leg {hang.leg}, round {hang.round_}"
-        say(f"ginsim: no decision for {plan.decision_limit:g} s in {place}: a compiled bot hangs")
-        if test is not None:
-            say("ginsim: a sequential run ends here; see `ginsim check` for that bot")
+        _tell_hang(hang, plan.decision_limit)
+        if test is not None or how.backend.remote() or not isinstance(run, Path):
+            say("ginsim: such a run ends here; see `ginsim check` for that bot")
             os._exit(WRONG_USE)
         if len(plan.as_plain) >= MOST_HANGS:
             say(f"ginsim: that is often enough; mend the bot, or set jit=False (kept: {run})")
@@ -214,36 +294,33 @@ def _play(
         _play_as_plain(run, hang.matchup, hang.pair)
         words = ["tournament", "--resume", str(run), "--jobs", str(jobs)]
         words += [] if plots else ["--no-plots"]
-        words += ["--json"] if as_json else []
-        command = "from ginsim.cli import main; main()"
-        os.execv(sys.executable, [sys.executable, "-c", command, *words])
+        _start_anew([*words, "--json"] if as_json else words)
 
-    try:
-        with watching(plan.pairs) as watch, on_watch(plan.decision_limit, hangs):
+    with held(run, take_over=how.resume or how.overwrite) as died:
+        if died is not None:
+            say(f"ginsim: {run}: the run that wrote here died ({died}); taken over")
+        if not how.resume:
+            prepare_folder(run, how.overwrite)
+        with (
+            _stoppable(run),
+            watching(plan.pairs) as watch,
+            on_watch(plan.decision_limit, hangs),
+        ):
+            rest: Any = {"jobs": jobs, "resume": how.resume, "watch": watch, "tell": tell}
+            rest["backend"] = how.backend
             if test is None:
-                totals, manifest = run_tournament(
-                    plan, run, manifest, jobs=jobs, resume=resume, watch=watch
-                )
+                totals, manifest = run_tournament(plan, run, manifest, **rest)
             else:
-                plan, totals, manifest, verdict = run_sequential(
-                    plan, run, manifest, test, jobs=jobs, watch=watch
-                )
-    except KeyboardInterrupt:
-        # joblib tells of the blocks that were given up; the line below says it better.
-        warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-        if test is None:
-            say(f"ginsim: stopped; what was played is kept: ginsim tournament --resume {run}")
-        else:
-            say("ginsim: stopped; a sequential run is short: play it again with --overwrite")
-        raise typer.Exit(INTERRUPTED) from None
-    summary = summary_of(plan, totals)
-    write_json(run / SUMMARY, summary)
-    if plots:
-        from ginsim.plots import save_plots
+                plan, totals, manifest, verdict = run_sequential(plan, run, manifest, test, **rest)
+            summary = summary_of(plan, totals)
+            write_json(run / SUMMARY, summary)
+            if plots:
+                from ginsim.plots import save_plots
 
-        save_plots(summary, run / "plots")
+                save_plots(summary, run / "plots")
     if as_json:
-        print_json({"run": str(run), "manifest": manifest, "summary": summary})
+        content = {"run": str(run), "manifest": manifest, "summary": summary}
+        print_json(content | ({} if found is None else {"found": found.to_json()}))
         return
     from ginsim.tables import (
         bot_table,
@@ -266,6 +343,17 @@ def _play(
     )
     print(f"digest {summary['digest']}")
     print(f"run    {run}" + ("  (log, manifest.json, summary.json, plots)" if plots else ""))
+
+
+def _tell_hang(hang: Any, limit: float) -> None:
+    place = f"{hang.matchup}, pair {hang.pair}, leg {hang.leg}, round {hang.round_}"
+    say(f"ginsim: no decision for {limit:g} s in {place}: a compiled bot hangs")
+
+
+def _start_anew(words: list[str]) -> None:
+    """Run ``ginsim`` with *words* in place of this process, which compiled code holds up."""
+    command = "from ginsim.cli import main; main()"
+    os.execv(sys.executable, [sys.executable, "-c", command, *words])
 
 
 def _play_as_plain(run: Path, matchup: str, pair: int) -> None:
@@ -355,7 +443,7 @@ def _show_report(report: dict[str, Any], as_json: bool, *, one_line: bool = Fals
 
 @app.command()
 def replay(
-    run: Annotated[Path | None, typer.Argument(help="Run folder; or give --seed.")] = None,
+    run: Annotated[str | None, typer.Argument(help="Run folder or URL; or give --seed.")] = None,
     seed: Annotated[int | None, typer.Option(help="Play this seed, no run needed.")] = None,
     bots: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A B", help="The two bots, with --seed.")
@@ -373,6 +461,7 @@ def replay(
     """Show a round turn by turn: a logged one, or any seed's."""
     announce_compiling()
     from ginsim.bots import load_all
+    from ginsim.places import place
     from ginsim.replay import Where, hand_record, replay_logged
     from ginsim.replay import replay as replay_seed
     from ginsim.rules import resolve
@@ -380,7 +469,7 @@ def replay(
 
     where = Where(pair, leg, round_)
     if run is not None and seed is None and bots is None:
-        record = replay_logged(run, matchup, where)
+        record = replay_logged(place(run), matchup, where)
     elif run is None and seed is not None and bots is not None:
         if pair < 0 or leg not in (0, 1):
             raise GinsimError(f"--pair {pair}, --leg {leg}: must be 0 or more, and 0 or 1")
@@ -531,34 +620,309 @@ def bench(
     rules: RulesName = "classic",
     seconds: Annotated[float, typer.Option(help="Seconds a measurement.")] = 1.0,
     jobs: Annotated[int, typer.Option(help="Compare with this many jobs; 1: only one.")] = 2,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Compare with OpenSpiel and RLCard instead.")
+    ] = False,
     env: Annotated[
         int, typer.Option(metavar="TABLES", help="Measure ginsim.env with this many tables.")
     ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Measure rounds a second of each bot against itself, or steps a second of ginsim.env."""
+    """Measure rounds a second of each bot against itself, of other programs, or of ginsim.env."""
     announce_compiling()
     from ginsim.bench import bench as measure
     from ginsim.bench import env_speed
     from ginsim.rules import resolve
-    from ginsim.tables import bench_table, env_table, print_tables
+    from ginsim.tables import bench_table, env_table, peers_table, print_tables
 
     if seconds <= 0 or jobs < 1:
         raise GinsimError(f"--seconds {seconds}, --jobs {jobs}: must be above 0 and at least 1")
     if env < 0:
         raise GinsimError(f"--env {env}: must be 1 or more tables")
-    if env:
-        steps = env_speed(env, seconds)
-        if as_json:
-            print_json(steps)
-        else:
-            print_tables(env_table(steps))
-        return
-    found = measure(bots or [], resolve(rules), seconds, jobs)
+    if peers and (bots or env):
+        raise GinsimError("--peers plays bots of its own: leave others and --env out")
+    if peers:
+        from ginsim.peers import compare
+
+        found, show = compare(seconds), peers_table
+    elif env:
+        found, show = env_speed(env, seconds), env_table
+    else:
+        found, show = measure(bots or [], resolve(rules), seconds, jobs), bench_table
     if as_json:
         print_json(found)
     else:
-        print_tables(bench_table(found))
+        print_tables(show(found))
+
+
+@app.command()
+def sweep(
+    parameters: Annotated[
+        list[str] | None,
+        typer.Argument(help="One or two parameters of the bot; knock_limit for a knock chart."),
+    ] = None,
+    bot: Annotated[str, typer.Option(help="The bot whose parameters are swept.")] = "normal",
+    vs: Annotated[list[str] | None, typer.Option(help="Rivals, one or more.")] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(help="0:10, 0:60:10 or 0,2,5; once for each parameter."),
+    ] = None,
+    pairs: Annotated[
+        int | None, typer.Option(help="Mirrored pairs a value and rival (chart: a turn).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Names the deals, the same for all values.")] = 1,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    by: Annotated[
+        str, typer.Option(help="The best has the most net_points or matches_won.")
+    ] = "net_points",
+    confirm: Annotated[bool, typer.Option(help="Play the best again on fresh deals.")] = True,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OWN:RIVAL", help="Chart: also at this score, like 80:20."),
+    ] = None,
+    turns: Annotated[int, typer.Option(help="Chart: own turns.")] = 12,
+    jobs: Jobs = 0,
+    out: Annotated[
+        str | None, typer.Option(help="Run folder or URL; default results/sweep-...")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Go on with a sweep that was stopped.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Play many values of a parameter on the same deals; or draw a knock chart."""
+    announce_compiling()
+    from ginsim.knock_chart import check_chart, check_chart_folder
+    from ginsim.locks import held
+    from ginsim.places import place
+    from ginsim.records import read_json
+    from ginsim.rules import resolve
+    from ginsim.sweep import KNOCK_LIMIT, Sweep, parse_values, sweep_manifest, sweep_of
+    from ginsim.tournament import (
+        MANIFEST,
+        check_folder,
+        check_same,
+        plan_of,
+        prepare_folder,
+        warm_up,
+    )
+
+    if resume is not None:
+        if parameters or vs or values:
+            raise GinsimError("--resume takes everything from the run: leave the rest out")
+        run = place(resume)
+        manifest = read_json(run / MANIFEST)
+        asked = sweep_of(manifest, run / MANIFEST)
+        check_same(manifest, plan_of(manifest, run / MANIFEST), run)
+        with held(run, take_over=True):
+            _sweep(asked, run, manifest, jobs_of(jobs), True, confirm, as_json)
+        return
+    if not parameters:
+        raise GinsimError("name a parameter to sweep (see `ginsim bots`), or knock_limit")
+    run = place(out or f"results/sweep-{'-'.join(parameters)}-{_now()}")
+    chosen = resolve(rules, rule or [])
+    if parameters == [KNOCK_LIMIT] and not values:
+        check_chart(bot, vs or [], chosen, pairs or 20_000, turns, score or [])
+        check_chart_folder(run, overwrite)
+        with held(run, take_over=overwrite):
+            _chart(bot, vs or [], chosen, seed, pairs or 20_000, turns, score or [], jobs_of(jobs),
+                   run, as_json)  # fmt: skip
+        return
+    asked = Sweep(
+        bot, tuple(parameters), tuple(parse_values(words) for words in values or []),
+        tuple(vs or []), chosen, seed, pairs or 2000, by,
+    )  # fmt: skip
+    warm_up(asked.plan())
+    check_folder(run, overwrite)
+    with held(run, take_over=overwrite):
+        prepare_folder(run, overwrite)
+        _sweep(asked, run, sweep_manifest(asked, rules), jobs_of(jobs), False, confirm, as_json)
+
+
+def _sweep(
+    asked: Any,
+    run: Any,
+    manifest: dict[str, Any],
+    jobs: int,
+    resume: bool,
+    confirm: bool,
+    as_json: bool,
+) -> None:
+    """Run a sweep with a progress bar, then draw and show what came out."""
+    from ginsim.charts import save_drawings, sweep_drawings
+    from ginsim.progress import watching
+    from ginsim.sweep import run_sweep
+
+    with _stoppable(run, "sweep"), watching(asked.pairs) as watch:
+        summary = run_sweep(
+            asked, run, manifest, jobs=jobs, resume=resume, confirm=confirm, watch=watch
+        )
+    save_drawings(sweep_drawings(summary), run)
+    if as_json:
+        print_json({"run": str(run), "sweep": summary})
+        return
+    from ginsim.tables import print_tables, sweep_table, sweep_verdict
+
+    rivals = [*summary["versus"]] if len(summary["parameters"]) == 1 else []
+    over_all = [None] if len(rivals) != 1 else []
+    print_tables(*(sweep_table(summary, rival) for rival in [*rivals, *over_all]))
+    print("\n".join(sweep_verdict(summary)))
+    print(f"run    {run}  (log, sweep.json, sweep.parquet, plots)")
+
+
+def _chart(
+    bot: str,
+    rivals: list[str],
+    rules: Any,
+    seed: int,
+    pairs: int,
+    turns: int,
+    scores: list[str],
+    jobs: int,
+    run: Any,
+    as_json: bool,
+) -> None:
+    """Draw a knock chart with a progress bar, write and show it."""
+    from ginsim.charts import chart_drawings, save_drawings
+    from ginsim.knock_chart import knock_chart, save_chart
+    from ginsim.progress import counting
+
+    with counting("knock chart") as watch:
+        chart = knock_chart(
+            bot, rivals, rules, seed=seed, pairs=pairs, turns=turns, scores=scores, jobs=jobs,
+            watch=watch,
+        ).to_json()  # fmt: skip
+    save_chart(chart, run)
+    save_drawings(chart_drawings(chart), run)
+    if as_json:
+        print_json({"run": str(run), "chart": chart})
+        return
+    from ginsim.tables import CHART_NOTE, chart_table, print_tables
+
+    print_tables(
+        *(chart_table(chart, rival, at) for rival in chart["rivals"] for at in (None, *scores)),
+        CHART_NOTE,
+    )
+    print(f"run    {run}  (knock_chart.json, knock_chart.parquet, plots)")
+
+
+@app.command()
+def calibrate(
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(help="LEVEL/LEVEL=RATE, one or more.", show_default="65 % a step"),
+    ] = None,
+    rules: RulesName = "classic",
+    rule: Override = None,
+    anchor: Annotated[str, typer.Option(help="The level that stays as it is.")] = "hard",
+    knob: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL=NAME:FROM:TO:STEP", help="Tune a level by this parameter."),
+    ] = None,
+    pairs: Annotated[int, typer.Option(help="Mirrored pairs a value of a knob.")] = 6_000,
+    verify_pairs: Annotated[int, typer.Option(help="Fresh pairs that verify a value.")] = 60_000,
+    within: Annotated[
+        float, typer.Option(help="How far from its target a 95 % interval may reach.")
+    ] = 0.01,
+    seed: Annotated[int, typer.Option(help="Names the deals; fresh ones lie above.")] = 1,
+    jobs: Jobs = 0,
+    out: Annotated[
+        str | None, typer.Option(help="Run folder or URL; default results/calibrate-<time>.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run that --out holds.")] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Go on with one that was stopped.")
+    ] = None,
+    write: Annotated[bool, typer.Option(help="Write the values into levels.toml.")] = True,
+    levels: Annotated[
+        Path | None, typer.Option(help="Write into this copy of levels.toml.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check that the levels still hold.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Tune the levels until their match wins hit the targets; exit 1 if one is out of reach."""
+    announce_compiling()
+    from ginsim.calibrate import (
+        begin,
+        calibration_of,
+        check_calibration_folder,
+        check_levels,
+        requested,
+    )
+    from ginsim.locks import held
+    from ginsim.places import place
+    from ginsim.records import read_json
+    from ginsim.tournament import MANIFEST
+
+    if check:
+        _show_checks(check_levels(jobs=jobs_of(jobs)), as_json)
+        return
+    if resume is not None:
+        run = place(resume)
+        asked = calibration_of(read_json(run / MANIFEST).get("calibrate", {}), run / MANIFEST)
+    else:
+        run = place(out or f"results/calibrate-{_now()}")
+        asked = requested(
+            targets or [], rules, rule or [], anchor, knob or [], seed, pairs, verify_pairs, within
+        )
+        check_calibration_folder(run, overwrite)
+    with held(run, take_over=overwrite or resume is not None):
+        if resume is None:
+            begin(asked, run)
+        _calibrate(asked, run, jobs_of(jobs), resume is not None, write, levels, as_json)
+
+
+def _calibrate(
+    asked: Any, run: Any, jobs: int, resume: bool, write: bool, levels: Path | None, as_json: bool
+) -> None:
+    """Calibrate with a progress bar; draw, write and show what came out."""
+    from ginsim.calibrate import LEVELS_FILE, OutOfReachError, finish, write_levels
+    from ginsim.calibrate import calibrate as run_calibration
+    from ginsim.charts import calibration_drawings, save_drawings
+    from ginsim.progress import naming
+
+    with _stoppable(run, "calibrate"), naming() as watch:
+        try:
+            found = run_calibration(asked, run, jobs=jobs, resume=resume, watch=watch)
+        except OutOfReachError as error:
+            say(f"ginsim: {error}")
+            raise typer.Exit(FAILED) from None
+    finish(run)
+    save_drawings(calibration_drawings(found), run)
+    file = levels or LEVELS_FILE
+    if write and found["hit"]:
+        write_levels(found, file)
+    if as_json:
+        print_json({"run": str(run), "calibration": found, "written": write and found["hit"]})
+    else:
+        from ginsim.tables import calibration_table, guard_table, print_tables
+
+        print_tables(calibration_table(found), guard_table(found))
+        if not found["hit"]:
+            print("Not every target was hit, so nothing was written: play more with --pairs.")
+        elif write:
+            print(f"{file.name} written; its bots changed, so write your baselines anew.")
+        print(f"run    {run}  (logs, calibration.json, plots)")
+    if not found["hit"]:
+        raise typer.Exit(FAILED)
+
+
+def _show_checks(checks: Any, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            [{"target": c.target, "same": c.same(), "digest": c.today, **c.won._asdict()}
+             for c in checks]
+        )  # fmt: skip
+    for c in [] if as_json else checks:
+        state = "as verified" if c.same() else "PLAYED DIFFERENTLY from when it was verified"
+        print(f"{c.target}: {100 * c.won.value:.2f} ±{100 * c.won.half_width():.2f} %, {state}")
+    if not all(c.same() for c in checks):
+        say("ginsim: rules, engine or bots changed since: calibrate anew with ginsim calibrate")
+        raise typer.Exit(FAILED)
 
 
 baseline = typer.Typer(help="Pin what bots do, for `ginsim regress`.", rich_markup_mode=None)
@@ -654,33 +1018,104 @@ def regress(
 
 @app.command()
 def plot(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunFolder,
+    recount: Annotated[
+        bool, typer.Option(help="Count the log again first, however large, and check it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Draw the plots of a run again, from its summary."""
-    from ginsim.plots import save_plots
-    from ginsim.records import read_json
-    from ginsim.tournament import SUMMARY
+    """Draw the plots of a run again: of a tournament, sweep, knock chart or calibration."""
+    from ginsim.charts import redraw
+    from ginsim.places import place
 
-    summary = read_json(run / SUMMARY)
-    try:
-        paths = save_plots(summary, run / "plots")
-    except (KeyError, TypeError) as error:
-        raise GinsimError(f"{run / SUMMARY}: is no summary of a run (at {error})") from None
+    folder = place(run)
+    if recount:
+        from ginsim.compact import recounted
+        from ginsim.records import write_json
+        from ginsim.tournament import SUMMARY
+
+        write_json(folder / SUMMARY, recounted(folder))
+    paths = redraw(folder)
     if as_json:
         print_json([str(path) for path in paths])
     else:
         print("\n".join(str(path) for path in paths))
 
 
+@app.command()
+def compact(run: RunFolder, as_json: Json = False) -> None:
+    """Merge a finished run's many files into a few larger ones; the digest stays."""
+    from dataclasses import asdict
+
+    from ginsim.compact import compact as merge
+    from ginsim.locks import held
+    from ginsim.places import is_file, place
+    from ginsim.tournament import MANIFEST as NAME
+
+    folder = place(run)
+    if not is_file(folder / NAME):
+        raise GinsimError(f"{run}: is no run folder (it has no {NAME})")
+    with held(folder, take_over=True):
+        done = merge(folder)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        print(
+            f"{done.files_before:,} files, {done.bytes_before:,} bytes -> {done.files:,} files, "
+            f"{done.bytes:,} bytes\ndigest {done.digest} (unchanged)"
+        )
+
+
+@app.command()
+def report(
+    run: RunFolder,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Default: report.html in the folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a run's tables, plots and settings as one HTML page: a run of any kind."""
+    from ginsim.places import place
+    from ginsim.report import write_report
+
+    file, headline = write_report(place(run), place(out) if out else None)
+    if as_json:
+        print_json({"file": str(file), "headline": headline})
+    else:
+        print("\n".join([*headline, str(file)]))
+
+
 def _lines(error: BaseException) -> Iterator[str]:
-    yield from str(error).splitlines()[:1] or [type(error).__name__]
+    """First line of *error*; what it quotes of a file may be far too long to read."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    yield line if len(line) <= MOST_LINE else f"{line[: MOST_LINE // 2]} ... {line[-300:]}"
+
+
+#: Options that take all the words behind them, up to the next option.
+_MANY = ("--vs", "--targets")
+
+
+def spread_options(words: list[str]) -> list[str]:
+    """Repeat an option of _MANY before each of its words, as the parser wants it.
+
+    >>> spread_options(["sweep", "late_limit", "--vs", "easy", "hard", "--json"])
+    ['sweep', 'late_limit', '--vs', 'easy', '--vs', 'hard', '--json']
+    """
+    spread: list[str] = []
+    option = ""
+    for word in words:
+        if word.startswith("--"):
+            option = word if word in _MANY else ""
+            spread += [] if option else [word]
+        else:
+            spread += [option, word] if option else [word]
+    return spread
 
 
 def main() -> None:
     """Run the command; wrong use and bad input are one line and exit code 2."""
     try:
-        code = app(standalone_mode=False)
+        code = app(spread_options(sys.argv[1:]), standalone_mode=False)
     except GinsimError as error:
         say(f"ginsim: {' '.join(_lines(error))}")
         code = WRONG_USE

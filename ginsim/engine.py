@@ -20,6 +20,7 @@ from ginsim.rules import (
     ONE_ROUND,
     ONE_SCORED_ROUND,
     STARTER_SEAT_0,
+    TO_TARGET,
     UPCARD_OFFERED,
     Rules,
 )
@@ -212,7 +213,7 @@ def see(
         rules.stock_end,
         rules.gin_bonus,
         rules.undercut_bonus,
-        rules.target,
+        rules.target if rules.match_end == TO_TARGET else 1,
         knobs_of(game, seat),
     )
 
@@ -524,7 +525,9 @@ def open_round(
             game.deck[at] = decks[round_, at]
     else:
         shuffle(fold(key, DEAL_LABEL), game.deck)
-    game.key = fold(key, DECISION_LABEL)
+    # Folding can be undone; with the key itself mixed in it cannot, so that no bot can work back
+    # from its random stream to the deal.
+    game.key = fold(key, DECISION_LABEL) ^ key
     begin_round(rules, game, trace, row)
 
 

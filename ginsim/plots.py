@@ -4,8 +4,11 @@ Each plot draws on *ax*, or on a figure of its own that no global state knows of
 ``ax.figure``). Bots keep the summary's order, and one colour and marker through all plots.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+import functools
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -16,7 +19,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ginsim.errors import GinsimError
+from ginsim import places
+from ginsim.places import Place
 from ginsim.tally import TURN_BINS
 
 Summary = Mapping[str, Any]
@@ -132,14 +136,14 @@ def intervals(summary: Summary) -> str:
     return line
 
 
-def _axes(ax: Axes | None, width: float, height: float) -> Axes:
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     """Return *ax*, or the Axes of a new figure of *width* x *height* inches."""
     if ax is not None:
         return ax
     return Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def _head(ax: Axes, title: str, caption: Iterable[str]) -> None:
+def head(ax: Axes, title: str, caption: Iterable[str]) -> None:
     """Put *title* over *ax* and the lines of *caption* between them."""
     lines = list(caption)
     ax.annotate(
@@ -157,13 +161,14 @@ def _head(ax: Axes, title: str, caption: Iterable[str]) -> None:
     ax.set_title(title, loc="left", fontsize=SIZES["title"], pad=pad)
 
 
-def _labels(ax: Axes, x: str, y: str) -> None:
+def axis_labels(ax: Axes, x: str, y: str) -> None:
+    """Name both axes of *ax*, with their units."""
     ax.set_xlabel(x, fontsize=SIZES["label"])
     ax.set_ylabel(y, fontsize=SIZES["label"])
     ax.tick_params(labelsize=SIZES["tick"])
 
 
-def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+def side_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
     """Put a legend to the right of *ax*, off its data."""
     ax.legend(
         handles,
@@ -181,7 +186,7 @@ def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], title: str)
 
 def _curves(ax: Axes | None, bots: int) -> Axes:
     """Return Axes for one curve a bot, with room for a legend of that many."""
-    ax = _axes(ax, 8.4 + 0.08 * bots, max(4.8, 1.6 + 0.24 * bots))
+    ax = new_axes(ax, 8.4 + 0.08 * bots, max(4.8, 1.6 + 0.24 * bots))
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -219,7 +224,7 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
                 texts[row, column] = cell_text(rate)
 
     longest = max(map(len, bots))
-    ax = _axes(ax, max(6.6, 2.2 + 0.07 * longest + 0.82 * len(bots)), 3.0 + 0.55 * len(bots))
+    ax = new_axes(ax, max(6.6, 2.2 + 0.07 * longest + 0.82 * len(bots)), 3.0 + 0.55 * len(bots))
     mesh = ax.pcolormesh(
         np.ma.masked_invalid(won), cmap="RdBu", vmin=0, vmax=100, edgecolors="white", linewidth=1.5
     )
@@ -232,7 +237,7 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
             ha="center",
             va="center",
             fontsize=SIZES["cell"],
-            color=_ink(colour),
+            color=ink_on(colour),
         )
     places = np.arange(len(bots)) + 0.5
     ax.set_yticks(places, bots)
@@ -247,17 +252,17 @@ def win_rate_matrix(summary: Summary, ax: Axes | None = None) -> Axes:
     bar.set_label("matches won by the bot of the row (%)", fontsize=SIZES["cell"])
     bar.ax.tick_params(labelsize=SIZES["cell"])
     bar.outline.set_visible(False)
-    _labels(ax, "against this bot (column)", "bot (row)")
+    axis_labels(ax, "against this bot (column)", "bot (row)")
     caption = [
         played(summary),
         "below each rate: " + intervals(summary),
         "a drawn match counts as half a win",
     ]
-    _head(ax, "Matches won, row against column (%)", caption)
+    head(ax, "Matches won, row against column (%)", caption)
     return ax
 
 
-def _ink(colour: Any) -> str:
+def ink_on(colour: Any) -> str:
     """Black or white, whichever reads better on *colour* (weights of ITU-R BT.601)."""
     red, green, blue = to_rgb(colour)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
@@ -305,14 +310,14 @@ def undercut_by_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
     else:
         ax.set_ylim(0, 100)
         _say(ax, f"no bot knocked {MIN_KNOCKS} times\nat any one deadwood")
-    _labels(ax, "deadwood when knocking (points)", "knocks that were undercut (%)")
-    _legend(ax, handles, labels, "bot")
+    axis_labels(ax, "deadwood when knocking (points)", "knocks that were undercut (%)")
+    side_legend(ax, handles, labels, "bot")
     caption = [
         played(summary),
         intervals(summary),
         f"left out: gin, which cannot be undercut, and points on fewer than {MIN_KNOCKS} knocks",
     ]
-    _head(ax, "Knocks that were undercut, by knock deadwood", caption)
+    head(ax, "Knocks that were undercut, by knock deadwood", caption)
     return ax
 
 
@@ -357,7 +362,7 @@ def ending_mix(summary: Summary, ax: Axes | None = None) -> Axes:
             del count[UNSCORED]
     share = np.array([shares(list(count.values())) for count in counts])
     left = np.cumsum(share, axis=1) - share
-    ax = _axes(ax, 9.6, max(3.3, 1.7 + 0.42 * len(bots)))
+    ax = new_axes(ax, 9.6, max(3.3, 1.7 + 0.42 * len(bots)))
     places = np.arange(len(bots))
     handles = []
     for at, key in enumerate(counts[0]):
@@ -370,9 +375,9 @@ def ending_mix(summary: Summary, ax: Axes | None = None) -> Axes:
     ax.set_xlim(0, 100)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    _labels(ax, "share of the bot's rounds (%)", "bot")
-    _legend(ax, handles, list(counts[0]), "how the round ended")
-    _head(
+    axis_labels(ax, "share of the bot's rounds (%)", "bot")
+    side_legend(ax, handles, list(counts[0]), "how the round ended")
+    head(
         ax,
         "How rounds end: won from the left, lost to the right",
         [played(summary), "each bot over all its matchups"],
@@ -397,7 +402,7 @@ def _number_segments(ax: Axes, share: np.ndarray, left: np.ndarray, colours: lis
             ha="center",
             va="center",
             fontsize=SIZES["cell"],
-            color=_ink(colours[at]),
+            color=ink_on(colours[at]),
             bbox={"facecolor": colours[at], "edgecolor": "none", "pad": 1.2},
         )
         if text.get_window_extent().width * 1.35 > width * a_percent:
@@ -421,10 +426,10 @@ def knock_deadwood(summary: Summary, ax: Axes | None = None) -> Axes:
         ax.set_yticks([0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100])
         label += ", square-root scale"
     ax.set_ylim(bottom=0)
-    _labels(ax, "deadwood when knocking (points)", label)
-    _legend(ax, handles, labels, "bot")
+    axis_labels(ax, "deadwood when knocking (points)", label)
+    side_legend(ax, handles, labels, "bot")
     caption = [played(summary), "each bot over all its matchups"]
-    _head(ax, "Deadwood that bots knock with", caption)
+    head(ax, "Deadwood that bots knock with", caption)
     return ax
 
 
@@ -454,10 +459,10 @@ def round_length(summary: Summary, ax: Axes | None = None) -> Axes:
         handles += ax.plot(range(len(share)), share, markevery=every, **bot_style(place))
     ax.set_xlim(0, cut + 0.5)
     ax.set_ylim(bottom=0)
-    _labels(ax, "turns in the round (both players')", "share of the bot's rounds (%)")
-    _legend(ax, handles, names(summary), "bot")
+    axis_labels(ax, "turns in the round (both players')", "share of the bot's rounds (%)")
+    side_legend(ax, handles, names(summary), "bot")
     whose = "each bot over all its matchups" if len(bots) > 2 else "both bots share all rounds"
-    _head(ax, "How long rounds last", [played(summary), whose, *_beyond(bots, cut)])
+    head(ax, "How long rounds last", [played(summary), whose, *_beyond(bots, cut)])
     return ax
 
 
@@ -486,26 +491,47 @@ PLOTS: dict[str, Callable[[Summary], Axes]] = {
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
-def save_plots(summary: Summary, folder: Path) -> list[Path]:
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Within it a plot of a run looks the same, whatever the user's matplotlibrc says."""
+    with (
+        matplotlib.style.context("default"),
+        matplotlib.rc_context({"svg.hashsalt": "ginsim"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a bot's name: a box will do
+        yield
+
+
+def save_plots(summary: Summary, folder: Place) -> list[Place]:
     """Draw every plot into *folder*, made if need be, as PNG and SVG; returns the files.
 
     The same summary gives the same bytes. Raises GinsimError if a file cannot be written.
     """
+    return save_figures(plot_drawings(summary), folder)
+
+
+def plot_drawings(summary: Summary) -> dict[str, Callable[[], Axes]]:
+    """Every plot of a tournament, by the name of its files."""
+    return {name: functools.partial(draw, summary) for name, draw in PLOTS.items()}
+
+
+def save_figures(drawings: Mapping[str, Callable[[], Axes]], folder: Place) -> list[Place]:
+    """Draw each of *drawings* into *folder* under its name, as PNG and SVG; returns the files."""
     files = []
-    # Whatever the user's matplotlibrc says, a plot of a run looks the same.
-    with matplotlib.style.context("default"), matplotlib.rc_context({"svg.hashsalt": "ginsim"}):
-        for name, draw in PLOTS.items():
-            figure = draw(summary).get_figure(root=True)
+    with own_style():
+        for name, draw in drawings.items():
+            figure = draw().get_figure(root=True)
             assert figure is not None
-            for kind, metadata in FORMATS.items():
-                file = folder / f"{name}.{kind}"
-                try:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
-                except OSError as error:
-                    why = error.strerror or type(error).__name__
-                    raise GinsimError(
-                        f"{file}: cannot be written ({why}); free the place or name another folder"
-                    ) from None
-                files.append(file)
+            files += [_save(figure, folder / f"{name}.{kind}", kind) for kind in FORMATS]
     return files
+
+
+def _save(figure: Any, file: Place, kind: str) -> Place:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, dpi=DPI, metadata=FORMATS[kind])
+    with places.reaching(file, "cannot be written"):
+        if places.is_local(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+    places.write_bytes(file, drawn.getvalue())
+    return file

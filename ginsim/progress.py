@@ -32,3 +32,47 @@ def watching(pairs: int) -> Iterator[Callable[[Progress], None]]:
             bar.update(task, completed=progress.pairs_done, speed=speed)
 
         yield watch
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that shows how many of how many parts of *what* are done."""
+    with Bar(
+        TextColumn(what),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task("", total=1)
+
+        def watch(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+
+        yield watch
+
+
+@contextmanager
+def naming() -> Iterator[Callable[[str, Progress], None]]:
+    """Yield a function that shows what is played at the moment, and how far it has come."""
+    with Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} blocks"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task("", total=1)
+
+        def watch(what: str, progress: Progress) -> None:
+            bar.update(
+                task, description=what, completed=progress.blocks_done, total=progress.blocks
+            )
+
+        yield watch

@@ -1,27 +1,32 @@
 """The log on disk: Parquet files of rounds, the manifest and the digest.
 
-A file appears whole or not at all: it is written under a temporary name and then renamed.
+A file appears whole or not at all (``places``). A Parquet file, a part, holds a block of whole
+pairs, or several blocks once a run was compacted; a block is a row group.
 """
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ginsim import places
 from ginsim.errors import GinsimError
+from ginsim.places import Place
 from ginsim.rng import hash_rows
 from ginsim.rows import COLUMNS, DEAD_REASONS, ROW
 from ginsim.rules import Rules, winning_score
 from ginsim.scoring import OUTCOMES
+
+REPORT = "report.html"  #: of a run, if one was written; goes when the run is replaced
 
 _NAMES = pa.dictionary(pa.int16(), pa.string())
 _WORDS = pa.dictionary(pa.int8(), pa.string())
@@ -50,6 +55,8 @@ def _log_fields() -> list[pa.Field]:
     order = ["matchup", "pair", "leg", "round", "seat0", "seat1", "starter", "starter_seat"]
     order += ["outcome", "dead_reason", "winner", "points", "knocker"]
     both = kernel | _NAMED
+    for name in _NULL_BELOW_ZERO:
+        both[name] = both[name][0], both[name][1].replace("-1 for none", "null for none")
     order += [name for name in both if name not in order]
     return [pa.field(n, both[n][0], metadata={"about": both[n][1]}) for n in order]
 
@@ -193,104 +200,269 @@ def pair_digests(rows: np.ndarray, matchup: str) -> np.ndarray:
     return np.add.reduceat(first, starts) & 0xFFFFFFFF
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Call *write* with a temporary name in *path*'s folder, then rename it to *path*."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise GinsimError(f"{path}: cannot be written ({error.strerror})") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError as error:
-        raise GinsimError(f"{path}: cannot be written ({error.strerror or error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+#: A manifest, a summary or a baseline is smaller than this.
+MOST_JSON = 64_000_000
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Place, content: Any) -> None:
     """Write *content* as JSON, whole or not at all."""
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Place, text: str) -> None:
     """Write *text*, whole or not at all."""
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    places.write_bytes(path, text.encode())
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
+
+
+def read_json(path: Place) -> dict[str, Any]:
     """Return the object written in *path*; raises GinsimError naming the file if there is none."""
+    text = places.read_bytes(path, MOST_JSON)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise GinsimError(f"{path}: cannot be read ({error.strerror})") from None
+        content = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise GinsimError(f"{path}: is no JSON ({error})") from None
+        raise GinsimError(f"{path}: is no JSON ({places.reason(error)})") from None
     if not isinstance(content, dict):
         raise GinsimError(f"{path}: holds no JSON object")
     return content
 
 
-def write_part(
-    path: Path, tables: Iterable[pa.Table], part_digest: Digest, forfeits: Sequence[Any] = ()
-) -> None:
-    """Write one block's rounds as Parquet (zstd), whole or not at all.
+#: Metadata of a part: digests of its blocks (hex, in order), and the key of the run it is of.
+_DIGESTS, _RUN_KEY = b"ginsim.digests", b"ginsim.run"
+#: And why matches of each block were forfeited, as JSON, which rows do not say.
+_FORFEITS = b"ginsim.forfeits"
 
-    With them its digest, and why matches were *forfeited* (JSON), which rows do not say.
+
+class Block(NamedTuple):
+    """What a part holds of one block."""
+
+    table: pa.Table
+    digest: Digest
+    key: str  #: of the run that the rows are of
+    forfeits: Any  #: why matches were forfeited, as JSON
+
+
+def write_part(
+    path: Place,
+    tables: Iterable[pa.Table],
+    part_digest: Digest,
+    key: str = "",
+    forfeits: Sequence[Any] = (),
+) -> None:
+    """Write one block's rounds as Parquet (zstd), whole or not at all, with its digest.
+
+    *key* names the run that the rows are of; *forfeits* (JSON) says why matches were forfeited.
     """
     table = pa.concat_tables(tables)
-    table = table.replace_schema_metadata(
-        {"ginsim.digest": str(part_digest), "ginsim.forfeits": json.dumps(forfeits)}
+    metadata = {_DIGESTS: str(part_digest), _RUN_KEY: key, _FORFEITS: json.dumps([forfeits])}
+    table = table.replace_schema_metadata(metadata)
+    size = max(1, len(table))  # a block is one row group
+    places.write_whole(
+        path,
+        lambda temporary: pq.write_table(
+            table, temporary, compression="zstd", row_group_size=min(size, MOST_GROUP)
+        ),
     )
-    write_whole(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
 
 
-def part_forfeits(path: Path) -> Any:
-    """Why matches of one part were forfeited, as ``write_part`` was given it."""
-    try:
-        return json.loads(pq.read_schema(path).metadata[b"ginsim.forfeits"])
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        raise GinsimError(f"{path}: is no whole part of this run ({error})") from None
+def write_merged(path: Place, blocks: Iterable[Block]) -> None:
+    """Write several blocks of one run into one part, a row group each.
+
+    Written whole or not at all, and never more than one block in memory.
+    """
+
+    def write(temporary: Path) -> None:
+        digests, forfeits, key = [], [], ""
+        with pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+            for block in blocks:
+                writer.write_table(block.table, row_group_size=max(1, len(block.table)))
+                digests.append(str(block.digest))
+                forfeits.append(block.forfeits)
+                key = block.key
+            writer.add_key_value_metadata(
+                {_DIGESTS: " ".join(digests), _RUN_KEY: key, _FORFEITS: json.dumps(forfeits)}
+            )
+
+    places.write_whole(path, write)
 
 
-def read_part(path: Path, bots: Sequence[str]) -> tuple[dict[tuple[int, int], np.ndarray], Digest]:
-    """Rows of one part by matchup, and the digest stored with them.
+#: Rows a row group of a part can hold; no block comes near.
+MOST_GROUP = 64 * 1024 * 1024
+
+_PART = re.compile(r"part-(\d{6,12})(?:-(\d{6,12}))?\.parquet")
+
+
+class Part(NamedTuple):
+    """A Parquet file of the log, and the blocks it holds, first to last; one is a row group."""
+
+    path: Place
+    first: int
+    last: int
+
+
+def read_part(
+    path: Place, bots: Sequence[str], most: int | None = None
+) -> tuple[dict[tuple[int, int], np.ndarray], Digest]:
+    """Rows of a part of one block by matchup, and the digest stored with them.
 
     Raises GinsimError if the file is torn or is no part of such a run.
     """
+    found = read_block(Part(path, 0, 0), 0, most)
     try:
-        table = pq.read_table(path)
-        stored = Digest.parse(table.schema.metadata[b"ginsim.digest"].decode())
-        return from_table(table, bots), stored
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        raise GinsimError(f"{path}: is no whole part of this run ({error})") from None
+        return from_table(found.table, bots), found.digest
+    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise _torn(path, error) from None
 
 
-def rounds_folder(run: Path) -> Path:
+def _torn(path: Place, error: BaseException) -> GinsimError:
+    return GinsimError(f"{path}: is no whole part of this run ({places.reason(error)})")
+
+
+def read_block(part: Part, block: int, most: int | None = None) -> Block:
+    """What *part* holds of one block: its rounds and what was stored with them.
+
+    Raises GinsimError if the file is torn, or claims more than *most* rows for the block.
+    """
+    at = block - part.first
+    try:
+        with part.path.open("rb") as file, pq.ParquetFile(file) as parquet:
+            metadata = parquet.metadata.metadata or {}
+            digests = metadata[_DIGESTS].split()
+            if len(digests) != part.last - part.first + 1:
+                raise ValueError(f"{len(digests)} blocks, not {part.last - part.first + 1}")
+            if parquet.num_row_groups != len(digests):
+                raise ValueError(f"{parquet.num_row_groups} row groups")
+            rows = parquet.metadata.row_group(at).num_rows
+            if most is not None and rows > most:
+                raise ValueError(f"{rows} rows in a block")
+            if parquet.schema_arrow.names != SCHEMA.names:
+                raise ValueError("other columns")
+            table = parquet.read_row_group(at).cast(SCHEMA)
+            forfeits = json.loads(metadata[_FORFEITS])
+            if not isinstance(forfeits, list) or len(forfeits) != len(digests):
+                raise ValueError("forfeits of other blocks")
+            stored = Digest.parse(digests[at].decode())
+            return Block(table, stored, metadata[_RUN_KEY].decode(), forfeits[at])
+    except GinsimError:
+        raise
+    except OSError as error:
+        raise _torn(part.path, error) from None
+    except (pa.ArrowException, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _torn(part.path, error) from None
+    except Exception as error:
+        if places.is_local(part.path):
+            raise
+        raise GinsimError(f"{part.path}: cannot be read ({places.reason(error)})") from None
+
+
+def read_digest(part: Part, block: int) -> Digest:
+    """Return the digest that is stored with one block of *part*."""
+    with places.reaching(part.path, "cannot be read"), part.path.open("rb") as file:
+        try:
+            metadata = pq.read_metadata(file).metadata
+            return Digest.parse(metadata[_DIGESTS].split()[block - part.first].decode())
+        except (pa.ArrowException, KeyError, IndexError, TypeError, ValueError) as error:
+            raise _torn(part.path, error) from None
+
+
+def rounds_folder(run: Place) -> Place:
     """Folder of a run's Parquet files."""
     return run / "rounds"
 
 
-def part_path(run: Path, block: int) -> Path:
-    """Parquet file of block number *block*."""
-    return rounds_folder(run) / f"part-{block:06d}.parquet"
+def part_path(run: Place, block: int, last: int | None = None) -> Place:
+    """Parquet file of block number *block*, or of several, up to *last*."""
+    more = "" if last is None else f"-{last:06d}"
+    return rounds_folder(run) / f"part-{block:06d}{more}.parquet"
 
 
-def read_rounds(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the log of a run, one row a round; columns as SCHEMA (or those named in *columns*)."""
-    folder = rounds_folder(Path(run))
-    if not folder.is_dir():
-        raise GinsimError(f"{run}: is no run folder (it has no {folder.name}/)")
+def parts_of(run: Place) -> list[Part]:
+    """Parquet files of a run, by first block; raises GinsimError for one that is no part.
+
+    Files of one block that a file of several holds as well are left out: ``ginsim compact``
+    was stopped before it removed them.
+    """
+    folder, found = rounds_folder(run), []
+    for name in places.names(folder):
+        if name.startswith((".", "_")):
+            continue
+        match = _PART.fullmatch(name)
+        if match is None:
+            raise GinsimError(f"{folder / name}: is no file of this run: move it elsewhere")
+        first = int(match[1])
+        last = first if match[2] is None else int(match[2])
+        if last < first:
+            raise GinsimError(f"{folder / name}: is no file of this run: move it elsewhere")
+        found.append(Part(folder / name, first, last))
+    merged = [part for part in found if part.last > part.first]
+    kept = [
+        part
+        for part in found
+        if not any(m != part and m.first <= part.first and part.last <= m.last for m in merged)
+    ]
+    return sorted(kept, key=lambda part: part.first)
+
+
+def by_block(parts: Iterable[Part]) -> dict[int, Part]:
+    """Return the part that holds each block."""
+    return {block: part for part in parts for block in range(part.first, part.last + 1)}
+
+
+def dataset(run: str | Place) -> ds.Dataset:
+    """Return the log of a run as an Arrow dataset: to filter, scan in batches, hand to DuckDB.
+
+    Each part holds whole pairs, so what is counted by pair can be counted part by part.
+    """
+    run = places.place(run)
+    folder = rounds_folder(run)
+    parts = parts_of(run)
+    if not parts:
+        raise GinsimError(f"{run}: is no run folder (there is nothing in its {folder.name}/)")
     try:
-        table = pq.read_table(folder, columns=list(columns) if columns else None)
+        if isinstance(folder, Path):
+            return ds.dataset([str(part.path) for part in parts], schema=SCHEMA)
+        files = [str(part.path.path) for part in parts if not isinstance(part.path, Path)]
+        return ds.dataset(files, schema=SCHEMA, filesystem=folder.fs)
     except (OSError, pa.ArrowException) as error:
-        line = str(error).splitlines()[0]
-        raise GinsimError(f"{folder}: {line}; mend it with --resume {run}") from None
+        raise _mend(run, error) from None
+
+
+def _mend(run: Place, error: BaseException) -> GinsimError:
+    return GinsimError(
+        f"{rounds_folder(run)}: {places.reason(error)}; "
+        f"mend it with `ginsim tournament --resume {run}`"
+    )
+
+
+def read_rounds(run: str | Place, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the log of a run, one row a round; columns as SCHEMA (or those named in *columns*).
+
+    All of it, in memory: ``iter_rounds`` reads a log of any length.
+    """
+    log = dataset(run)
+    try:
+        table = log.to_table(columns=list(columns) if columns else None)
+    except (OSError, pa.ArrowException) as error:
+        raise _mend(places.place(run), error) from None
     frame: pd.DataFrame = table.unify_dictionaries().to_pandas()
     return frame
+
+
+def iter_rounds(run: str | Place, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+    """Yield the log of a run as data frames of one block each: whole pairs, flat memory."""
+    run = places.place(run)
+    parts = parts_of(run)
+    if not parts:
+        raise GinsimError(f"{run}: is no run folder (there is nothing in its rounds/)")
+    for part in parts:
+        for block in range(part.first, part.last + 1):
+            table = read_block(part, block).table
+            if columns:
+                table = table.select(list(columns))
+            yield table.unify_dictionaries().to_pandas()
 
 
 def match_table(rounds: pd.DataFrame, rules: Rules) -> pd.DataFrame:

@@ -6,12 +6,10 @@ deck and the steps, and the row must come out as it was logged.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from ginsim import engine, records
 from ginsim.bots import Bot
@@ -20,12 +18,13 @@ from ginsim.errors import GinsimError
 from ginsim.guard import DECISION_LIMIT, Forfeit
 from ginsim.match import explained, play_chunks
 from ginsim.melds import deadwood
+from ginsim.places import Place
 from ginsim.rng import fold, shuffle, stream
 from ginsim.rows import DEAD_REASONS
 from ginsim.rules import Rules, to_dict
 from ginsim.scoring import OUTCOMES
 from ginsim.showdown import best_melds, card_list, lay_off_order, melds_of
-from ginsim.tournament import MANIFEST, Plan, check_same, plan_of
+from ginsim.tournament import MANIFEST, Plan, check_same, parts_by_block, plan_of
 from ginsim.view import DRAW, OFFER
 
 _FIRST_TRACE = 1 << 14
@@ -256,21 +255,22 @@ def finished(record: Mapping[str, Any]) -> dict[str, Any]:
     return hand
 
 
-def logged_row(run: Path, plan: Plan, matchup: str, where: Where) -> dict[str, int]:
+def logged_row(run: Place, plan: Plan, matchup: str, where: Where) -> dict[str, int]:
     """Row of the log as the engine wrote it, seats and not names."""
-    size = plan.block_size()
-    path = records.part_path(run, where.pair // size)
-    if not path.is_file():
+    block = where.pair // plan.block_size()
+    part = parts_by_block(plan, run).get(block)
+    if part is None:
+        path = records.part_path(run, block)
         raise GinsimError(f"{path}: is missing; finish the run with --resume {run}")
     try:
-        dataset = ds.dataset(path)
-    except (OSError, pa.ArrowException):
-        raise GinsimError(f"{path}: is torn; play it again with --resume {run}") from None
-    table = dataset.to_table(
-        filter=(ds.field("pair") == where.pair)
-        & (ds.field("leg") == where.leg)
-        & (ds.field("round") == where.round_)
-        & (ds.field("matchup") == matchup)
+        table = records.read_block(part, block).table
+    except GinsimError:
+        raise GinsimError(f"{part.path}: is torn; play it again with --resume {run}") from None
+    table = table.filter(
+        (pc.field("pair") == where.pair)
+        & (pc.field("leg") == where.leg)
+        & (pc.field("round") == where.round_)
+        & (pc.field("matchup") == matchup)
     )
     if len(table) != 1:
         raise GinsimError(f"{run}: has no round {where} of {matchup}")
@@ -278,7 +278,7 @@ def logged_row(run: Path, plan: Plan, matchup: str, where: Where) -> dict[str, i
     return {name: int(rows[0][name]) for name in rows.dtype.names or ()}
 
 
-def run_matchup(run: Path, matchup: str | None) -> tuple[Plan, int]:
+def run_matchup(run: Place, matchup: str | None) -> tuple[Plan, int]:
     """Plan of *run*, and which of its matchups is meant; None if there is only one."""
     manifest = records.read_json(run / MANIFEST)
     plan = plan_of(manifest, run / MANIFEST)
@@ -291,7 +291,7 @@ def run_matchup(run: Path, matchup: str | None) -> tuple[Plan, int]:
     return plan, names.index(matchup) if matchup else 0
 
 
-def replay_logged(run: Path, matchup: str | None, where: Where) -> dict[str, Any]:
+def replay_logged(run: Place, matchup: str | None, where: Where) -> dict[str, Any]:
     """``replay`` of a round of a run; raises GinsimError if its row comes out otherwise."""
     plan, at = run_matchup(run, matchup)
     legs = 2 if plan.mirrored else 1

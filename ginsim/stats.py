@@ -159,6 +159,27 @@ def mean_interval(scores: np.ndarray, confidence: float = 0.95) -> Rate:
     return Rate(value, value - margin, value + margin, len(scores))
 
 
+def clustered_mean(
+    values: np.ndarray, pairs: np.ndarray, confidence: float = 0.95
+) -> tuple[Rate, float]:
+    """Mean of *values* with its interval clustered by *pairs*, and the p-value of a mean of 0.
+
+    A pair may hold any number of values. With fewer than two pairs there is no interval.
+    """
+    if len(values) == 0:
+        return NO_RATE, float("nan")
+    value = float(np.mean(values))
+    _, cluster = np.unique(pairs, return_inverse=True)
+    residuals = np.bincount(cluster, weights=values - value)
+    clusters = len(residuals)
+    if clusters < 2:
+        return Rate(value, float("nan"), float("nan"), len(values)), float("nan")
+    error = float(np.sqrt(np.sum(residuals**2) * clusters / (clusters - 1))) / len(values)
+    margin = float(t.ppf(0.5 + confidence / 2, clusters - 1)) * error
+    p = 2 * float(t.sf(abs(value) / error, clusters - 1)) if error else float(value == 0)
+    return Rate(value, value - margin, value + margin, len(values)), p
+
+
 @dataclass(frozen=True)
 class PairCounts:
     """Counters of one bot by pair, from a log: ``counters[i]`` belongs to pair ``pairs[i]``."""

@@ -74,11 +74,40 @@ def cross_table(summary: Mapping[str, Any]) -> Table:
     ratings = {rating["name"]: elo(rating) for rating in summary["ratings"]["bots"]}
     for bot in summary["bots"]:
         row = [
-            percent(cells[bot["name"], other]) if other != bot["name"] else "" for other in names
+            percent(cells[bot["name"], other]) if (bot["name"], other) in cells else ""
+            for other in names
         ]
         table.add_row(
             bot["name"], *row, percent(bot["metrics"]["matches_won"]), ratings[bot["name"]]
         )
+    return table
+
+
+def ratings_table(summary: Mapping[str, Any]) -> Table:
+    """Bots by rating, the strongest first, with intervals and their share of matches won."""
+    won = {bot["name"]: bot["metrics"]["matches_won"] for bot in summary["bots"]}
+    table = _table(
+        "Ratings, with 95 % intervals clustered by pair",
+        "",
+        ["rating (Elo)", "from", "to", "matches won, %"],
+    )
+    for rating in sorted(summary["ratings"]["bots"], key=lambda rating: -rating["elo"]):
+        ends = ("-" if rating[end] is None else f"{rating[end]:+.0f}" for end in ("low", "high"))
+        table.add_row(rating["name"], f"{rating['elo']:+.0f}", *ends, percent(won[rating["name"]]))
+    return table
+
+
+def played_bots_table(manifest: Mapping[str, Any]) -> Table:
+    """Bots of a run as they were played: spec, source, parameters."""
+    table = Table(title="Bots", title_justify="left", title_style="bold", header_style="bold")
+    for column in ("bot", "source", "parameters"):
+        table.add_column(column, no_wrap=column == "bot")
+    for bot in manifest["bots"]:
+        source = bot["source"]
+        if bot["sha256"] is not None:
+            source += f" (SHA-256 {bot['sha256'][:16]}…)"
+        knobs = ", ".join(f"{knob}={value}" for knob, value in bot["parameters"].items())
+        table.add_row(bot["name"], source, knobs or "none")
     return table
 
 
@@ -164,6 +193,127 @@ def bot_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
+def sweep_table(summary: Mapping[str, Any], versus: str | None) -> Table:
+    """One rival's curve (None: over all rivals): a row a setting; ``*`` marks the best."""
+    against = f"against {versus}" if versus else "over all rivals"
+    table = _table(
+        f"{summary['bot']} {against}, with 95 % intervals clustered by pair",
+        ", ".join(summary["parameters"]),
+        ["matches\nwon %", "points\na round", "undercut\n% its knocks", "gin\n% rounds",
+         "turns\na round"],
+    )  # fmt: skip
+    shows = (percent, mean, percent, percent, mean)
+    keys = ("matches_won", "net_points", "undercut", "gin", "turns")
+    for entry in summary["curves"]:
+        if entry["versus"] == versus:
+            mark = "*" if entry["setting"] == summary["best"] else ""
+            mark += " (as it is)" if entry["setting"] == summary["current"] else ""
+            name = ", ".join(map(str, entry["setting"])) + mark
+            cells = [show(entry["metrics"][key]) for show, key in zip(shows, keys, strict=True)]
+            table.add_row(name, *cells)
+    return table
+
+
+def sweep_verdict(summary: Mapping[str, Any]) -> list[str]:
+    """What a sweep found, in words: the best setting, and whether fresh deals confirm it."""
+    names = summary["parameters"]
+    best = ", ".join(f"{n}={v}" for n, v in zip(names, summary["best"], strict=True))
+    by = {"net_points": "points a round", "matches_won": "match wins"}[summary["by"]]
+    lines = [f"Best by {by}: {best} (chosen on these deals, so its figures on them flatter it)."]
+    confirmed = summary.get("confirmed")
+    if confirmed is None:
+        return lines
+    won = percent(confirmed["best"]["matches_won"])
+    line = (
+        f"On fresh deals (seed {confirmed['seed']}, {confirmed['pairs']:,} pairs) it wins {won} %"
+    )
+    if "gain" not in confirmed:
+        return [*lines, line + " of its matches; it is what the bot has already."]
+    gain = confirmed["gain"]
+    sure = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not surely better"
+    now = ", ".join(f"{n}={v}" for n, v in zip(names, summary["current"], strict=True))
+    return [
+        *lines,
+        line + f", the bot as it is ({now}) {percent(confirmed['current']['matches_won'])} %:",
+        f"{percent(gain)} percentage points on the same deals, so {sure} than it is.",
+    ]
+
+
+def chart_table(chart: Mapping[str, Any], rival: str, score: str | None) -> Table:
+    """One table of a knock chart: deadwood down, own turns across."""
+    unit = "match wins, percentage points" if score else "points of the round"
+    at = f" at {score}" if score else ""
+    table = _table(
+        f"{chart['bot']} against {rival}{at}: knocking now less playing on ({unit})",
+        "deadwood",
+        [f"turn {turn}" for turn in range(1, chart["turns"] + 1)],
+    )
+    marks = {"knock": "!", "wait": "-", "either": " "}
+    cells: dict[int, list[str]] = {}
+    for cell in chart["cells"]:
+        if cell["rival"] == rival and cell["score"] == score:
+            text = "."
+            if cell["advice"] != "few":
+                text = f"{cell['gain'] * (100 if score else 1):+.1f}{marks[cell['advice']]}"
+            cells.setdefault(cell["deadwood"], []).append(text)
+    for deadwood in sorted(cells, reverse=True):
+        table.add_row(str(deadwood), *cells[deadwood])
+    return table
+
+
+CHART_NOTE = (
+    "! knock, - wait: sure at 5 % over the whole table (Holm); unmarked: either; . too few rounds"
+)
+
+
+def calibration_table(found: Mapping[str, Any]) -> Table:
+    """One row a target: what was turned, the value and its interval, what fresh deals say."""
+    table = _table(
+        "Levels tuned to their targets, with 95 % intervals clustered by pair",
+        "target",
+        ["tuned", "knob", "was", "now", "value (interval)", "lack of fit p", "verified %", "hit"],
+    )
+    for step in found["steps"]:
+        ends = [("-" if end is None else f"{end:.0f}") for end in (step["low"], step["high"])]
+        table.add_row(
+            step["target"],
+            step["level"],
+            step["knob"],
+            str(step["before"]),
+            str(step["setting"]),
+            f"{step['exact']:.1f} ({ends[0]}..{ends[1]})",
+            f"{step['lack_of_fit']:.3f}",
+            percent(step["verified"], digits=2),
+            "yes" if step["hit"] else "no",
+        )
+    return table
+
+
+def guard_table(found: Mapping[str, Any]) -> Table:
+    """Guard rails: how each level plays, and its blunders, of decisions watched one by one."""
+    table = _table(
+        "Guard rails: how the levels play when verified, and blunders among decisions watched",
+        "level",
+        ["undercut\n% its knocks", "gin\n% rounds", "turns\na round", "knock\ndeadwood",
+         "gin\npassed up", "melds\nbroken", "decided\nby dice"],
+    )  # fmt: skip
+    for level, counts in found["blunders"].items():
+        guards = next((s["guards"][level] for s in found["steps"] if level in s["guards"]), None)
+        if guards is None:
+            continue  # no target is about this level
+        table.add_row(
+            level,
+            percent(guards["undercut"]),
+            percent(guards["gin"]),
+            mean(guards["turns"]),
+            mean(guards["knock_deadwood"]),
+            f"{counts['gins_passed']} of {counts['gins']}",
+            f"{counts['melds_broken']} of {counts['discards']:,}",
+            f"{counts['dice']} of {counts['decisions']:,}",
+        )
+    return table
+
+
 def bots_table(bots: Sequence[Bot]) -> Table:
     """Return the built-in bots: what they do and their parameters."""
     table = Table(header_style="bold")
@@ -214,6 +364,18 @@ def bench_table(found: Sequence[Mapping[str, Any]]) -> Table:
         if jobs:
             cells += [f"{row['jobs_rounds_per_second']:,}", f"{row['ratio']:.2f}"]
         table.add_row(row["bot"], *cells)
+    return table
+
+
+def peers_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Hands a second of several programs, and how many times as fast ginsim is."""
+    columns = ["version", "bot against itself", "hands/s", "ginsim is faster"]
+    table = _table("Hands a second, one core, taking turns in one run", "program", columns)
+    for row in found:
+        times = row["ginsim_is_times_as_fast"]
+        speed = f"{row['hands_per_second']:,}"
+        cells = (row["version"], row["bot"], speed, f"{times:,} times" if times != 1 else "")
+        table.add_row(row["program"], *cells)
     return table
 
 

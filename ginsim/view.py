@@ -54,7 +54,7 @@ class View(NamedTuple):
     stock_end: int  #: stock at which the hand dies
     gin_bonus: int
     undercut_bonus: int
-    target: int  #: points that win the match
+    target: int  #: points that win the match; 1 where one scored round does
     knobs: tuple[int, ...]  #: the bot's own parameters, KNOBS of them
 
 

@@ -46,6 +46,7 @@ def test_help_names_every_command(cli: Any):
         "replay",
         "verify",
         "plot",
+        "report",
     ]:
         assert re.search(rf"^  {command} ", text, re.MULTILINE), command
 
@@ -233,7 +234,8 @@ def test_bench_reports_rounds_a_second(cli: Any):
         (("tournament", "easy", "hard", "--jobs", "-2"), "--jobs -2"),
         (("tournament", "nobody.py:bot", "hard"), "there is no file 'nobody.py'"),
         (("tournament", "--resume", "nowhere"), "nowhere/manifest.json: cannot be read"),
-        (("tournament", "easy", "--resume", "nowhere"), "leave them out"),
+        (("tournament", "easy", "simple", "--backend", "mpi"), "there are threads, loky"),
+        (("tournament", "easy", "simple", "--scheduler", "here"), "goes with --backend dask"),
         (("hand", "AS XX"), "'XX' is no card"),
         (("hand", "AS 2S AS"), "AS stands twice"),
         (("hand", "AS AC AD AH 2S 2C 2D 2H 3S 3C 3D 3H"), "has 12 cards: give 1 to 11"),
@@ -247,7 +249,7 @@ def test_bench_reports_rounds_a_second(cli: Any):
         (("replay", "--seed", "1", "--bots", "easy", "hard", "--round", "999"), "has rounds 0.."),
         (("verify", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         (("rules", "poker"), "no rules called 'poker'"),
-        (("plot", "nowhere"), "nowhere/summary.json: cannot be read"),
+        (("plot", "nowhere"), "nowhere: holds no summary to draw"),
         (("nonsense",), "No such command 'nonsense'"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from ginsim import records
+from ginsim import places, records
 from ginsim.bots import load
 from ginsim.cards import parse
 from ginsim.errors import GinsimError
@@ -101,7 +101,7 @@ def test_a_write_that_fails_leaves_what_was_there_and_no_litter(tmp_path: Path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(GinsimError, match=r"manifest\.json: cannot be written \(No space left"):
-        records.write_whole(path, fail)
+        places.write_whole(path, fail)
     assert records.read_json(path) == {"kept": 1}
     assert list(tmp_path.iterdir()) == [path]
 

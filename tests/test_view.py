@@ -27,8 +27,9 @@ from scripted import (
 
 from ginsim.bots import built_in
 from ginsim.cards import DECK, cards_of, hand_of
-from ginsim.rng import below
-from ginsim.rules import PRESETS, preset
+from ginsim.engine import DECISION_LABEL
+from ginsim.rng import below, fold, stream
+from ginsim.rules import PRESETS, preset, winning_score
 from ginsim.view import BIG_GIN, DISCARD, DRAW, KNOCK, OFFER, View, pile_card, pile_size, unseen
 
 many = settings(max_examples=60)
@@ -323,9 +324,46 @@ def test_scores_and_bonuses_are_those_of_the_match(name):
             scores = (int(row["score_before_0"]), int(row["score_before_1"]))
         view = asked.view
         assert (view.score, view.rival_score) == scores[:: 1 if asked.seat == 0 else -1]
-        assert (view.gin_bonus, view.undercut_bonus, view.target) == (25, 25, rules.target)
+        assert (view.gin_bonus, view.undercut_bonus, view.target) == (25, 25, winning_score(rules))
         assert (view.stock_end, view.knock_limit) == (rules.stock_end, 10)
     assert at == len(played.rows) - 1
+
+
+WORD = (1 << 64) - 1
+
+
+def unxor(z: int, shift: int) -> int:
+    """Undo ``z ^ (z >> shift)``."""
+    found = z
+    for _ in range(64 // shift):
+        found = z ^ (found >> shift)
+    return found
+
+
+def unfolded(key: int, label: int) -> list[int]:
+    """Both keys below which *label* names *key*: SplitMix64 run backwards."""
+    found = []
+    for lost in (0, 1):
+        z = unxor(key << 1 | lost, 31)
+        z = unxor(z * pow(0x94D049BB133111EB, -1, 1 << 64) & WORD, 27)
+        z = unxor(z * pow(0xBF58476D1CE4E5B9, -1, 1 << 64) & WORD, 30)
+        found.append((z - (label + 1) * 0x9E3779B97F4A7C15) & WORD)
+    return found
+
+
+def test_no_bot_can_work_back_from_its_stream_to_the_deal():
+    """Undoing both folds finds a key that was only folded, and no round's key from a view."""
+    round_key = stream(5, 0, 0)
+    plain = fold(fold(round_key, DECISION_LABEL), 77)
+    back = [k for one in unfolded(plain, 77) for k in unfolded(one, DECISION_LABEL)]
+    assert round_key in back
+    rules = preset("classic")._replace(round_limit=1)
+    asked = play_bots(PLAYERS[2], rules, seed=5).asked
+    for one in asked:
+        label = (one.view.turn * 2 + one.seat) * 8 + one.view.phase
+        keys = unfolded(int(one.view.key), int(label))
+        assert round_key not in keys
+        assert round_key not in [k for key in keys for k in unfolded(key, DECISION_LABEL)]
 
 
 def test_every_decision_has_a_stream_of_its_own():

@@ -29,7 +29,7 @@ KNOB_NAMES = (
     "sees_rival",  #: 1: cards the rival took are no outs; danger and the score count
     "out_weight",  #: cost taken off for each live out
     "save_weight",  #: cost taken off for each point that one live out would save
-    "high_weight",  #: cost taken off for each point of the card thrown: high cards go first
+    "high_weight",  #: cost taken off for each point of an unmatched card: high ones go first
     "danger_weight",  #: cost of one chance in sixteen that the rival can meld the card
     "safe_weight",  #: cost taken off for each card near it that the rival threw or refused
     "take_margin",  #: points*100 by which an upcard must better the hand; -1: any meld will do
@@ -188,7 +188,7 @@ def risk(view: View, card: int) -> int:
 @kernel
 def cheapest(view: View, legal: Hand, least: int) -> int:
     """Discard of *legal* that costs least; *least* is the least deadwood a discard leaves."""
-    drawable = live(view)
+    drawable, melded = live(view), meldable(view.hand)
     best, best_card = 1 << 40, -1
     while legal:
         card = lowest(legal)
@@ -198,7 +198,8 @@ def cheapest(view: View, legal: Hand, least: int) -> int:
         left = deadwood(kept)
         if left <= least + WORTH_A_LOOK:
             price = cost(view, kept, left, drawable) + risk(view, card)
-            price -= view.knobs[HIGH_WEIGHT] * RANK_POINTS[card % 13]
+            if not melded & bit:
+                price -= view.knobs[HIGH_WEIGHT] * RANK_POINTS[card % 13]
             if price < best:
                 best, best_card = price, card
     return best_card
