@@ -21,6 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: Hangs of compiled bots after which a tournament is given up: each costs a new process.
+MOST_HANGS = 20
 MOST_LINE = 900
 FINE, FAILED, WRONG_USE, NOT_DECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -134,7 +136,7 @@ def tournament(
     ] = None,
     decision_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds a decision of a plain Python bot; 0: no limit. Default 10."),
+        typer.Option(help="Seconds a bot may take for a decision; 0: no limit. Default 10."),
     ] = None,
     plots: Annotated[bool, typer.Option(help="Save plots.")] = True,
     as_json: Json = False,
@@ -161,6 +163,7 @@ def tournament(
         sequential_test,
         warm_up,
     )
+    from ginsim.watchdog import on_watch
 
     named = [*(bots or []), *(bot or [])]
     test = Sprt.parse(sprt) if sprt else None
@@ -201,7 +204,13 @@ def tournament(
             plan = sequential_plan(plan)
         check_folder(run, overwrite)
         warm_up(plan)  # a bot that does not compile must not cost an older run
-        plan = fitted(plan)
+
+        def hangs(hang: Any) -> None:
+            """Start again without the trial that fits the blocks; a hang is told there."""
+            _start_anew([*sys.argv[1:], "--block", str(plan.block_size())])
+
+        with on_watch(plan.decision_limit, hangs):
+            plan = fitted(plan)
         manifest = manifest_of(plan, rules)
     how = _How(jobs_of(jobs), resume is not None, overwrite, where, plots, as_json)
     _play(plan, run, manifest, test, how)
@@ -262,6 +271,7 @@ def _play(plan: Any, run: Any, manifest: dict[str, Any], test: Any, how: _How) -
     from ginsim.records import write_json
     from ginsim.summary import summary_of
     from ginsim.tournament import SUMMARY, prepare_folder, run_sequential, run_tournament
+    from ginsim.watchdog import Hang, on_watch
 
     verdict, found = None, None
     jobs, as_json, plots = how.jobs, how.as_json, how.plots
@@ -271,12 +281,31 @@ def _play(plan: Any, run: Any, manifest: dict[str, Any], test: Any, how: _How) -
         found = what
         say(f"ginsim: {run}: {what}")
 
+    def hangs(hang: Hang) -> None:
+        """Leave the compiled code that hangs, and go on in a process in its place."""
+        _tell_hang(hang, plan.decision_limit)
+        if test is not None or how.backend.remote() or not isinstance(run, Path):
+            say("ginsim: such a run ends here; see `ginsim check` for that bot")
+            os._exit(WRONG_USE)
+        if len(plan.as_plain) >= MOST_HANGS:
+            say(f"ginsim: that is often enough; mend the bot, or set jit=False (kept: {run})")
+            os._exit(WRONG_USE)
+        say("ginsim: going on, with that pair played as plain Python")
+        _play_as_plain(run, hang.matchup, hang.pair)
+        words = ["tournament", "--resume", str(run), "--jobs", str(jobs)]
+        words += [] if plots else ["--no-plots"]
+        _start_anew([*words, "--json"] if as_json else words)
+
     with held(run, take_over=how.resume or how.overwrite) as died:
         if died is not None:
             say(f"ginsim: {run}: the run that wrote here died ({died}); taken over")
         if not how.resume:
             prepare_folder(run, how.overwrite)
-        with _stoppable(run), watching(plan.pairs) as watch:
+        with (
+            _stoppable(run),
+            watching(plan.pairs) as watch,
+            on_watch(plan.decision_limit, hangs),
+        ):
             rest: Any = {"jobs": jobs, "resume": how.resume, "watch": watch, "tell": tell}
             rest["backend"] = how.backend
             if test is None:
@@ -314,6 +343,27 @@ def _play(plan: Any, run: Any, manifest: dict[str, Any], test: Any, how: _How) -
     )
     print(f"digest {summary['digest']}")
     print(f"run    {run}" + ("  (log, manifest.json, summary.json, plots)" if plots else ""))
+
+
+def _tell_hang(hang: Any, limit: float) -> None:
+    place = f"{hang.matchup}, pair {hang.pair}, leg {hang.leg}, round {hang.round_}"
+    say(f"ginsim: no decision for {limit:g} s in {place}: a compiled bot hangs")
+
+
+def _start_anew(words: list[str]) -> None:
+    """Run ``ginsim`` with *words* in place of this process, which compiled code holds up."""
+    command = "from ginsim.cli import main; main()"
+    os.execv(sys.executable, [sys.executable, "-c", command, *words])
+
+
+def _play_as_plain(run: Path, matchup: str, pair: int) -> None:
+    """Write into the manifest of *run* that *pair* of *matchup* is played as plain Python."""
+    from ginsim.records import read_json, write_json
+    from ginsim.tournament import MANIFEST
+
+    manifest = read_json(run / MANIFEST)
+    manifest["as_plain"] = [*manifest.get("as_plain", []), [matchup, pair]]
+    write_json(run / MANIFEST, manifest)
 
 
 @app.command()

@@ -50,6 +50,10 @@ GAME = np.dtype(
         ("limit", np.int64),  # this round's knock limit
         ("key", np.int64),  # stream of the round's decisions
         ("traced", np.int64),  # steps recorded in the trace
+        # Which round this is, for who watches from outside:
+        ("pair", np.int64),
+        ("leg", np.int64),
+        ("round", np.int64),
         # The open question, for who answers from elsewhere (lockstep):
         ("phase", np.int64),  # as View.phase, or lockstep.OVER
         ("seat", np.int64),  # who is asked, or who made the last turn
@@ -584,6 +588,7 @@ def play_match(
     while True:
         row = rows[rounds]
         row.pair, row.leg, row.round = pair, leg, rounds
+        game.pair, game.leg, game.round = pair, leg, rounds
         open_round(rules, game, seed, pair, rounds, decks, trace, row)
         play_round(draw0, discard0, knock0, draw1, discard1, knock1, rules, game, trace, row)
         rounds += 1

@@ -7,7 +7,7 @@ question is played again by the engine's plain twin, where each decision can be 
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ def _plain_play_pairs() -> PlayPairs:
     return play
 
 
+#: Matchup and game of each call of compiled code that is under way with a bot from a file.
+PLAYING: dict[int, tuple[str, np.ndarray]] = {}
+
+
 class Table:
     """Two bots, rules and the engine's records to play them in: pairs into rows."""
 
@@ -62,8 +66,10 @@ class Table:
         decks: np.ndarray | None,
         trace: np.ndarray | None,
         limit: float,
+        as_plain: Collection[int] = (),
     ) -> None:
         """As ``play_chunks``."""
+        self.as_plain = sorted(as_plain)
         able = bots[0].jit and bots[1].jit and not INTERPRETED
         self.bots, self.rules, self.seed, self.mirrored = bots, rules, seed, mirrored
         self.compiled = able if compiled is None else compiled and able
@@ -85,6 +91,10 @@ class Table:
         """Play pairs first..end-1, or as many as fit; the pair to go on with and rows filled."""
         if not self.compiled:
             return self._plain(first, end, self.rows)
+        end = next((pair for pair in self.as_plain if first < pair < end), end)
+        if first in self.as_plain:
+            self.plain_pair = first
+            return self._plain(first, first + 1, self.rows, as_source=True)
         try:
             return self._compiled(first, end, self.rows)
         except Exception:
@@ -106,8 +116,17 @@ class Table:
         policies = (*self.policies[0], *self.policies[1])
         return self._play(engine.play_pairs, policies, first, end, rows)
 
-    def _plain(self, first: int, end: int, rows: np.ndarray) -> tuple[int, int]:
-        policies = (*self.guarded[0], *self.guarded[1])
+    def _plain(
+        self, first: int, end: int, rows: np.ndarray, *, as_source: bool = False
+    ) -> tuple[int, int]:
+        """Play in the plain engine, under guard; *as_source* with compiled bots as Python too."""
+        both = self.guarded
+        if as_source:
+            both = [
+                self.guard.around(at, bot, _policies(bot, bot.source != BUILT_IN))
+                for at, bot in enumerate(self.bots)
+            ]
+        policies = (*both[0], *both[1])
         with self.guard.on_watch():
             return self._play(_plain_play_pairs(), policies, first, end, rows.view(np.recarray))
 
@@ -116,10 +135,15 @@ class Table:
     ) -> tuple[int, int]:
         compiled = play is engine.play_pairs
         game, rules = records(engine.GAME, 1, compiled), rules_record(self.rules, compiled)
-        return play(
-            *policies, rules, self.knobs, game[0], self.seed, first, end, self.mirrored,
-            self.decks, self.trace, rows,
-        )  # fmt: skip
+        if compiled and any(bot.source != BUILT_IN for bot in self.bots):
+            PLAYING[id(game)] = f"{self.bots[0].name} v {self.bots[1].name}", game
+        try:
+            return play(
+                *policies, rules, self.knobs, game[0], self.seed, first, end, self.mirrored,
+                self.decks, self.trace, rows,
+            )  # fmt: skip
+        finally:
+            PLAYING.pop(id(game), None)
 
     def forfeits(self, rows: np.ndarray) -> list[Forfeit]:
         """Forfeits in *rows*, in their order, with what the guard noted of them."""
@@ -150,14 +174,16 @@ def play_chunks(
     trace: np.ndarray | None = None,
     limit: float = 0.0,
     forfeits: list[Forfeit] | None = None,
+    as_plain: Collection[int] = (),
 ) -> Iterator[np.ndarray]:
     """Yield the rows (ROW) of pairs first..end-1, a few whole pairs at a time.
 
     The arrays are views of one buffer: use each before asking for the next. *compiled*
     defaults to whether both bots can be; False plays both as plain Python. *decks* and *trace*
     as for engine.play_pairs. A plain bot from a file has *limit* seconds for a decision, 0 for
-    no limit. Why matches were forfeited is appended to *forfeits*. A batch bot is asked in
-    batches, unless steps are traced or decks given.
+    no limit. The pairs *as_plain* are played as plain Python, for the limit to hold for a
+    compiled bot from a file too. Why matches were forfeited is appended to *forfeits*. A batch
+    bot is asked in batches, unless steps are traced or decks given.
     """
     if compiled is None and decks is None and trace is None and any(bot.batch for bot in bots):
         yield from play_batched(
@@ -167,6 +193,7 @@ def play_chunks(
     table = Table(
         bots, rules, seed,
         mirrored=mirrored, compiled=compiled, decks=decks, trace=trace, limit=limit,
+        as_plain=as_plain,
     )  # fmt: skip
     while first < end:
         first, filled = table.fill(first, end)

@@ -47,7 +47,13 @@ def deck_of(seed: int, pair: int, round_: int, starter: int) -> list[Card]:
 
 
 def traced_match(
-    bots: tuple[Bot, Bot], rules: Rules, seed: int, pair: int, leg: int, limit: float = 0.0
+    bots: tuple[Bot, Bot],
+    rules: Rules,
+    seed: int,
+    pair: int,
+    leg: int,
+    limit: float = 0.0,
+    as_plain: bool = False,
 ) -> tuple[np.ndarray, list[np.ndarray], list[Forfeit]]:
     """Rows of one match, its steps a round, int64 [n, 3] of (step, seat, card), its forfeit."""
     size = _FIRST_TRACE
@@ -64,6 +70,7 @@ def traced_match(
             trace=trace,
             limit=limit,
             forfeits=forfeits,
+            as_plain=[pair] if as_plain else [],
         )
         rows = np.concatenate([np.array(chunk) for chunk in chunks])
         used = int(np.argmax(trace[:, 0] == engine.NO_STEP))
@@ -125,14 +132,16 @@ def replay(
     seed: int,
     where: Where,
     limit: float = DECISION_LIMIT,
+    as_plain: bool = False,
 ) -> dict[str, Any]:
     """One round as JSON: who, the deck, both hands, every turn, the settlement, the row.
 
     ``deck`` is in draw order, the starter's cards at 0, 2, .. 18. A plain bot has *limit*
-    seconds for a decision, as in a tournament. Raises GinsimError if the match has no such
+    seconds for a decision, as in a tournament; with *as_plain* a compiled one from a file is
+    played as such, for it may hang. Raises GinsimError if the match has no such
     round.
     """
-    rows, rounds, forfeits = traced_match(bots, rules, seed, where.pair, where.leg, limit)
+    rows, rounds, forfeits = traced_match(bots, rules, seed, where.pair, where.leg, limit, as_plain)
     if not 0 <= where.round_ < len(rows):
         raise GinsimError(
             f"--round {where.round_}: pair {where.pair}, leg {where.leg} has rounds "
@@ -293,7 +302,9 @@ def replay_logged(run: Place, matchup: str | None, where: Where) -> dict[str, An
         )
     a, b = plan.matchups()[at]
     bots = plan.bots()
-    record = replay((bots[a], bots[b]), plan.rules, plan.seed, where, plan.decision_limit)
+    as_plain = (plan.matchup_names()[at], where.pair) in plan.as_plain
+    both = bots[a], bots[b]
+    record = replay(both, plan.rules, plan.seed, where, plan.decision_limit, as_plain)
     logged = logged_row(run, plan, plan.matchup_names()[at], where)
     if logged != record["row"]:
         odd = next(name for name in logged if logged[name] != record["row"][name])

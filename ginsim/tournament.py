@@ -70,7 +70,9 @@ class Plan:
     block_pairs: int = 0  #: pairs a block; 0 for a size that suits
     names: tuple[str, ...] = ()  #: what to call the bots; empty for their own names
     rivals: int = 0  #: the last so many bots meet all others and none of themselves; 0: all meet
-    decision_limit: float = DECISION_LIMIT  #: seconds a decision of a plain bot; 0 for no limit
+    decision_limit: float = DECISION_LIMIT  #: seconds a decision may take; 0 for no limit
+    #: Pairs of a matchup, by its name, that compiled bots from files play as plain Python.
+    as_plain: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Check the numbers; raises GinsimError."""
@@ -240,6 +242,7 @@ def play_block(plan: Plan, block: int, run: Place | None) -> Totals:
     names = [bot.name for bot in bots]
     tables = []
     forfeits: list[list[Forfeit]] = [[] for _ in matchups]
+    matchup_names = plan.matchup_names()
 
     def chunks(at: int) -> Iterator[np.ndarray]:
         a, b = matchups[at]
@@ -252,6 +255,7 @@ def play_block(plan: Plan, block: int, run: Place | None) -> Totals:
             end,
             mirrored=plan.mirrored,
             limit=plan.decision_limit,
+            as_plain={pair for name, pair in plan.as_plain if name == matchup_names[at]},
             forfeits=forfeits[at],
         ):
             if run is not None:
@@ -435,6 +439,12 @@ def played(
     if not blocks:
         return
     warm_up(plan)
+    # Pairs that must be played as plain Python need the alarm, which only this thread has.
+    for block in [block for block in blocks if _has_plain_pairs(plan, block)]:
+        yield play_block(plan, block, run)
+    blocks = [block for block in blocks if not _has_plain_pairs(plan, block)]
+    if not blocks:
+        return
     yield from spread(
         errand(plan, run, backend),
         blocks,
@@ -460,15 +470,16 @@ def fitted(plan: Plan) -> Plan:
     return replace(plan, block_pairs=max(size, -(-plan.pairs // MAX_BLOCKS)))
 
 
+def _has_plain_pairs(plan: Plan, block: int) -> bool:
+    first, end = plan.pairs_of(block)
+    return any(first <= pair < end for _, pair in plan.as_plain)
+
+
 def warm_up(plan: Plan) -> None:
-    """Compile all that the plan needs, once, before work fans out."""
-    bots = plan.bots()
-    for a, b in plan.matchups():
-        tiny = Plan(
-            (plan.specs[a], plan.specs[b]), plan.rules._replace(round_limit=1), plan.seed, 1
-        )
-        if bots[a].jit and bots[b].jit:
-            play_block(tiny, 0, None)
+    """Compile all that the plan needs, once, before work fans out; its bots play nothing yet."""
+    compiled = [bot.policies() for bot in plan.bots() if bot.jit]
+    if compiled:
+        play_block(Plan(("simple", "simple"), plan.rules._replace(round_limit=1), 0, 1), 0, None)
 
 
 def _commit() -> str | None:
@@ -515,6 +526,7 @@ def manifest_of(plan: Plan, rules_name: str) -> dict[str, Any]:
         "mirrored": plan.mirrored,
         "rivals": plan.rivals,
         "decision_limit": plan.decision_limit,
+        "as_plain": [list(one) for one in plan.as_plain],
         "block_pairs": plan.block_size(),
         "blocks": plan.blocks(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -556,6 +568,7 @@ def plan_of(manifest: dict[str, Any], path: Place) -> Plan:
             from_dict(manifest["rules"]),
             mirrored=manifest["mirrored"],
             decision_limit=float(manifest.get("decision_limit", DECISION_LIMIT)),
+            as_plain=tuple((str(name), int(pair)) for name, pair in manifest.get("as_plain", [])),
             **whole,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:

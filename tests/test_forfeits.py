@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ginsim import records
+from ginsim import engine, match, records
 from ginsim.bots import Bot, load
 from ginsim.cards import parse
 from ginsim.guard import ILLEGAL_CARD, RAISED, TOO_SLOW, WRONG_TYPE, Forfeit
@@ -20,6 +21,7 @@ from ginsim.rules import PRESETS, preset
 from ginsim.scoring import FORFEIT
 from ginsim.summary import summary_of
 from ginsim.tournament import MANIFEST, Plan, Totals, manifest_of, played, run_tournament
+from ginsim.watchdog import Hang, on_watch
 
 BOTS = """
 import sys, time
@@ -57,6 +59,12 @@ def slow(view):
 def leaves(view):
     sys.exit("I am off")
 
+def loops(view):
+    turn = view.turn
+    while turn > 18:
+        turn += view.stock
+    return view.kept_deadwood == 0
+
 def divides(view):
     if view.turn > 9:
         return 1 // (view.turn - view.turn)
@@ -71,6 +79,7 @@ overflowing = plain("overflowing", discard=huge)
 cheating = plain("cheating", discard=illegal)
 hanging = plain("hanging", knock=slow)
 leaving = plain("leaving", knock=leaves)
+looping = Bot("looping", good.draw, good.discard, loops, good.parameters)
 dividing = Bot("dividing", good.draw, divides, good.knock, good.parameters)
 """
 CLASSIC = preset("classic")
@@ -277,3 +286,41 @@ def test_an_illegal_card_is_named(file: Path):
     card = record["turns"][-1]["illegal"]
     assert first["what"] == f"threw {card}"
     assert not parse(first["hand"]) & parse(card)
+
+
+def test_a_compiled_bot_that_hangs_forfeits_and_the_run_goes_on(
+    file: Path, cli: Any, tmp_path: Path
+):
+    run = tmp_path / "run"
+    words = ("tournament", f"{file}:looping", "simple", "--pairs", 2, "--seed", 4)
+    answer = cli(*words, "--decision-limit", 0.5, "--out", run, "--no-plots", "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert "a compiled bot hangs\nginsim: going on, with that pair played" in answer.stderr
+    report = json.loads(answer.stdout)
+    (first,) = report["summary"]["first_forfeits"]
+    assert (first["bot"], first["reason"]) == ("looping", TOO_SLOW)
+    assert first["turn"] > 18
+    assert first["asked"] == "the knock"
+    assert report["manifest"]["as_plain"]
+    assert set(records.read_rounds(run)["pair"]) == {0, 1}
+    place = ("--pair", first["pair"], "--leg", first["leg"], "--round", first["round"])
+    again = cli("replay", run, *place)
+    assert again.returncode == 0, again.stderr
+    assert "too slow: no answer within 0.5 s" in again.stdout
+
+
+def test_an_engine_that_stands_still_is_noticed_and_one_that_moves_is_not():
+    game = np.zeros(1, engine.GAME)
+    seen: list[Hang] = []
+    match.PLAYING[1] = "a v b", game
+    try:
+        with on_watch(0.4, seen.append):
+            for turn in range(8):
+                game[0]["turn"] = turn
+                time.sleep(0.1)
+            assert seen == []
+            game[0]["pair"], game[0]["leg"] = 7, 1
+            time.sleep(1.5)
+    finally:
+        del match.PLAYING[1]
+    assert seen == [Hang("a v b", 7, 1, 0)]
