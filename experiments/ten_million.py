@@ -111,9 +111,9 @@ def growth(folder: Path) -> dict[str, list[dict[str, Any]]]:
             tournament(folder / f"l{n}", pair, n, quiet, "--backend", "loky")
             for n in GROWTH_PAIRS[1:]
         ],
-        "bots": [tournament(folder / f"b{n}", family[:n], 4_000, quiet) for n in GROWTH_BOTS],
+        "bots": [tournament(folder / f"b{n}", family[:n], 2_000, quiet) for n in GROWTH_BOTS],
         "jobs": [
-            tournament(folder / f"j{n}", pair, 60_000, quiet, "--jobs", str(n)) for n in GROWTH_JOBS
+            tournament(folder / f"j{n}", pair, 30_000, quiet, "--jobs", str(n)) for n in GROWTH_JOBS
         ],
     }
 
