@@ -57,7 +57,7 @@ def watched(*words: str | Path, run: Path) -> dict[str, Any]:
     """Run the command; seconds, peak megabytes of it and of its largest worker, first plot."""
     command = [sys.executable, "-c", "from ginsim.cli import main; main()", *map(str, words)]
     began, start = time.time(), time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     driver, worker, polls = 0, 0, 0
     while process.poll() is None:
         driver = max(driver, _status(process.pid, "VmHWM") or 0)
