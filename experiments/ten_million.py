@@ -57,7 +57,7 @@ def watched(*words: str | Path, run: Path) -> dict[str, Any]:
     """Run the command; seconds, peak megabytes of it and of its largest worker, first plot."""
     command = [sys.executable, "-c", "from ginsim.cli import main; main()", *map(str, words)]
     began, start = time.time(), time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     driver, worker, polls = 0, 0, 0
     while process.poll() is None:
         driver = max(driver, _status(process.pid, "VmHWM") or 0)
@@ -111,9 +111,9 @@ def growth(folder: Path) -> dict[str, list[dict[str, Any]]]:
             tournament(folder / f"l{n}", pair, n, quiet, "--backend", "loky")
             for n in GROWTH_PAIRS[1:]
         ],
-        "bots": [tournament(folder / f"b{n}", family[:n], 4_000, quiet) for n in GROWTH_BOTS],
+        "bots": [tournament(folder / f"b{n}", family[:n], 2_000, quiet) for n in GROWTH_BOTS],
         "jobs": [
-            tournament(folder / f"j{n}", pair, 60_000, quiet, "--jobs", str(n)) for n in GROWTH_JOBS
+            tournament(folder / f"j{n}", pair, 30_000, quiet, "--jobs", str(n)) for n in GROWTH_JOBS
         ],
     }
 

@@ -100,9 +100,14 @@ def names(folder: Place) -> list[str]:
 
 
 def is_file(path: Place) -> bool:
-    """Whether *path* is a file."""
+    """Whether *path* is a file; raises GinsimError where that cannot be told."""
     with reaching(path, "cannot be read"):
-        return bool(path.is_file())
+        if isinstance(path, Path):
+            return path.is_file()
+        try:  # its own is_file takes any error for a no
+            return bool(path.fs.info(path.path)["type"] == "file")
+        except FileNotFoundError:
+            return False
 
 
 def size(path: Place) -> int:

@@ -624,7 +624,9 @@ def check_given(given: Plan, test: Sprt | None, manifest: dict[str, Any], run: P
 
 def _check_bot_file(was: Mapping[str, Any], spec: str, run: Place) -> None:
     """Raise GinsimError unless a manifest's bot is built in, or its file is as it was played."""
-    base, _ = split_spec(spec)
+    base, changes = split_spec(spec)
+    while changes:  # there may be an @ behind another
+        base, changes = split_spec(base)
     if ".py" not in base:
         return
     file = Path(base if base.endswith(".py") else base.rpartition(":")[0])

@@ -191,13 +191,14 @@ def test_nothing_in_a_run_folder_is_executed(
     )
     for file in (run / "bot.py", run / "rounds" / ".." / "bot.py", tmp_path / "bot.py"):
         file.write_text(code)
-        bots = [{**bot} for bot in finished_run["manifest"]["bots"]]
-        bots[0] |= {"spec": f"{file}:bot", "sha256": "0" * 64}
-        manifest = finished_run["manifest"] | {"bots": bots}
-        (run / "manifest.json").write_text(json.dumps(manifest))
-        for words in (("tournament", "--resume", run), ("compact", run), ("replay", run)):
-            line = refused(cli_here, *words)
-            assert "nothing in a run folder is executed" in line or "has changed since" in line
+        for spec in (f"{file}:bot", f"{file}@late_limit=1@late_limit=2"):
+            bots = [{**bot} for bot in finished_run["manifest"]["bots"]]
+            bots[0] |= {"spec": spec, "sha256": "0" * 64}
+            manifest = finished_run["manifest"] | {"bots": bots}
+            (run / "manifest.json").write_text(json.dumps(manifest))
+            for words in (("tournament", "--resume", run), ("compact", run), ("replay", run)):
+                line = refused(cli_here, *words)
+                assert "nothing in a run folder is executed" in line or "has changed since" in line
         file.unlink()
     assert not ran.exists()
 

@@ -146,8 +146,8 @@ def test_one_writer_in_an_object_store(s3: str):
 
 def test_errors_of_a_store_are_one_line(cli_here: Any, s3: str):
     for url, says in (
-        (f"{s3}/nothing", "summary.json: cannot be read"),
-        ("s3://no-such-bucket/run", "bucket does not exist"),
+        (f"{s3}/nothing", "nothing: holds no summary to draw"),
+        ("s3://no-such-bucket/run", "no-such-bucket/run: holds no summary to draw"),
         ("s3://", "names no folder"),
         ("zzz://a/b", "zzz://a/b: cannot be reached (Protocol not known: zzz)"),
     ):
