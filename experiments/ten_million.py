@@ -23,7 +23,7 @@ from ginsim.plots import COLOURS
 RESULTS = Path(__file__).parents[1] / "results" / "ten-million"
 SEED = 20_261_201
 #: Pairs of easy v simple that make a little over ten million rounds.
-PAIRS = 495_000
+PAIRS = 510_000
 GROWTH_PAIRS = (1_000, 10_000, 100_000)
 GROWTH_BOTS = (2, 4, 6, 8)
 GROWTH_JOBS = (1, 2, 4)
@@ -152,8 +152,8 @@ def table(content: dict[str, Any]) -> str:
     lines = ["# Ten million rounds", "| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)]
     lines += [
         "",
-        f"{on['cores']} cores, Python {on['python']}; load averages before the run: {load} (above "
-        "0, others had a share of the machine).",
+        f"{on['cores']} cores, Python {on['python']}; load averages before the run: {load} (beyond "
+        "one's own, others had a share of the machine).",
         "",
         "## How cost grows",
         "| | pairs | bots | jobs | rounds | seconds | rounds/s | peak MB | a worker's |",
