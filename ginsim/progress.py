@@ -5,25 +5,38 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bar
 
 from ginsim.tournament import Progress
 
 
+def _bar(*columns: ProgressColumn) -> Bar:
+    """Return a bar of *columns* on standard error; nothing where that is no terminal."""
+    return Bar(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
 @contextmanager
 def watching(pairs: int) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows how far a run of *pairs* pairs has come."""
-    with Bar(
+    with _bar(
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} pairs"),
         BarColumn(),
         TextColumn("{task.fields[speed]:>10,} rounds/s"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=pairs, speed=0)
 
@@ -37,16 +50,13 @@ def watching(pairs: int) -> Iterator[Callable[[Progress], None]]:
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a function that shows how many of how many parts of *what* are done."""
-    with Bar(
+    with _bar(
         TextColumn(what),
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=1)
 
@@ -59,14 +69,11 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def naming() -> Iterator[Callable[[str, Progress], None]]:
     """Yield a function that shows what is played at the moment, and how far it has come."""
-    with Bar(
+    with _bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} blocks"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=1)
 
