@@ -83,7 +83,10 @@ def _extra(view: View, card: int) -> int:
 
 @kernel
 def _cheapest(view: View, legal: Hand, least: int) -> int:
-    """Discard of *legal* that costs least, as ``levels.cheapest`` with the rule's share."""
+    """Discard of *legal* that costs least, as ``levels.cheapest`` with the rule's share.
+
+    A rule may want a card out of a finished meld, which ``levels.cheapest`` never throws.
+    """
     drawable, melded = live(view), meldable(view.hand)
     ruled = view.turn // 2 < view.knobs[TURNS]
     best, best_card = 1 << 40, -1
