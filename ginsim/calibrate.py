@@ -229,8 +229,14 @@ def check_calibration_folder(run: Place, overwrite: bool) -> None:
         )
 
 
-def begin(calibration: Calibration, run: Place) -> None:
-    """Clear the folder of a calibration and write its manifest."""
+def begin(
+    calibration: Calibration, run: Place, *, write: bool = True, levels: Path | None = None
+) -> None:
+    """Make or clear the folder of a calibration and write its manifest.
+
+    *write* and *levels* say what the command does with the result; resuming keeps to them.
+    """
+    places.make_folder(run)
     for name in (*LEVELS, "plots"):
         places.remove_folder(run / name)
     for name in (records.REPORT, CALIBRATION):
@@ -238,7 +244,14 @@ def begin(calibration: Calibration, run: Place) -> None:
     plan = Plan(LEVELS, calibration.rules, calibration.seed, calibration.pairs)
     told = {key: manifest_of(plan, "")[key] for key in ("ginsim", "engine", "command", "commit")}
     records.write_json(
-        run / MANIFEST, told | {"calibrate": calibration.to_json(), "status": "running"}
+        run / MANIFEST,
+        told
+        | {
+            "calibrate": calibration.to_json(),
+            "status": "running",
+            "write": write,
+            "levels": None if levels is None else str(levels.resolve()),
+        },
     )
 
 

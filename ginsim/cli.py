@@ -872,7 +872,11 @@ def calibrate(
         check_calibration_folder(run, overwrite)
     with held(run, take_over=overwrite or resume is not None):
         if resume is None:
-            begin(asked, run)
+            begin(asked, run, write=write, levels=levels)
+        else:
+            kept = read_json(run / MANIFEST)
+            write = write and kept.get("write") is not False
+            levels = levels or (Path(str(kept["levels"])) if kept.get("levels") else None)
         _calibrate(asked, run, jobs_of(jobs), resume is not None, write, levels, as_json)
 
 
@@ -905,7 +909,7 @@ def _calibrate(
         if not found["hit"]:
             print("Not every target was hit, so nothing was written: play more with --pairs.")
         elif write:
-            print(f"{file.name} written; its bots changed, so write your baselines anew.")
+            print(f"{file} written" + ("" if levels else "; write your baselines anew"))
         print(f"run    {run}  (logs, calibration.json, plots)")
     if not found["hit"]:
         raise typer.Exit(FAILED)
@@ -1120,7 +1124,9 @@ def main() -> None:
         say(f"ginsim: {' '.join(_lines(error))}")
         code = WRONG_USE
     except typer.TyperException as error:
-        say(f"ginsim: {error.format_message()} (see `ginsim --help`)")
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context and context.parent else "ginsim"
+        say(f"ginsim: {error.format_message()} (see `{command} --help`)")
         code = WRONG_USE
     except (KeyboardInterrupt, typer.Abort):
         say("ginsim: stopped")

@@ -130,6 +130,8 @@ def from_table(table: pa.Table, bots: Sequence[str]) -> dict[tuple[int, int], np
     for column in COLUMNS:
         if column.name in ("winner", "knocker", "starter"):
             named = codes(column.name, place)
+            if not np.all((named < 0) | (named == seat0) | (named == seat1)):
+                raise GinsimError(f"{column.name} names a bot that does not play")
             rows[column.name] = np.where(named < 0, -1, np.where(named == seat0, 0, 1))
         elif column.name == "outcome":
             rows[column.name] = codes("outcome", OUTCOMES)

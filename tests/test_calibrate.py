@@ -115,10 +115,15 @@ def test_a_calibration_resumes_to_the_same_answer(calibrated, cli):
     run = folder / "run"
     sorted((run / "normal" / "sweep" / "rounds").glob("*.parquet"))[0].unlink()
     (run / "calibration.json").unlink()
-    again = cli("calibrate", "--resume", run, "--no-write", "--json")
+    package, levels = LEVELS_FILE.read_text(), folder / "levels.toml"
+    written = levels.read_text()
+    levels.write_text(package)
+    again = cli("calibrate", "--resume", run, "--json")
     assert again.returncode == 0, again.stderr
     found = json.loads(again.stdout)["calibration"]
     assert found == answer["calibration"]
+    # It goes on to write into the file that was named, not into the package's.
+    assert (levels.read_text(), LEVELS_FILE.read_text()) == (written, package)
     assert (run / "plots" / "calibration_normal.png").stat().st_size > 10_000
 
 

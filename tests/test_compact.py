@@ -102,7 +102,8 @@ def test_a_torn_merged_file_is_played_again(cli_here: Any, run: Path, finished_r
     merged = part_path(run, 0, 14)
     content = merged.read_bytes()
     at = len(content) // 3
-    merged.write_bytes(content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :])
+    broken = bytes(byte ^ 0xFF for byte in content[at : at + 500])
+    merged.write_bytes(content[:at] + broken + content[at + 500 :])
     with pytest.raises(GinsimError, match=r"is torn; mend the run with"):
         recounted(run)
     answer = cli_here("tournament", "--resume", run, "--no-plots", "--json")

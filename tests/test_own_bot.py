@@ -72,3 +72,13 @@ def test_a_name_that_is_none_is_refused(cli: Any, tmp_path: Path):
         assert answer.returncode == 2
         assert "name the bot in letters, digits and _" in answer.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_would_hide_a_module_or_a_built_in_bot_is_refused(cli: Any, tmp_path: Path):
+    """A numpy.py beside the bot would break the processes that plain bots play in."""
+    for name, why in (("numpy", "a Python module"), ("json", "a Python module"),
+                      ("normal", "a built-in bot")):  # fmt: skip
+        answer = cli("new-bot", name, cwd=tmp_path)
+        assert answer.returncode == 2
+        assert why in answer.stderr
+    assert list(tmp_path.iterdir()) == []

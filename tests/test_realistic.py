@@ -17,7 +17,7 @@ from experiments.eaai_yardsticks import (
 
 #: The joint layoff moves about 0.15 % of rounds from knocks to undercuts; others are rounding.
 ALLOWED = {"knock won, % of rounds": 0.2, "undercut, % of rounds": 0.2}
-FIGURES = simple_figures(pairs=3000, seed=77)
+FIGURES = simple_figures(pairs=4500, seed=77)
 
 
 @pytest.mark.parametrize("name", SIMPLE)

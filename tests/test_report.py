@@ -282,7 +282,7 @@ def test_a_run_with_forfeits_odd_names_and_no_plots(cli, odd_run):
     assert not [tag for tag, _ in shown.elements if tag == "b"]
     name = '<b>ch</b> & $o$ "q"'
     text = " ".join(shown.words)
-    assert f"{name} forfeited 3 of its matches" in text
+    assert f"{name} forfeited 3 matches: illegal card" in text
     assert "some matches were forfeited" in text
     assert "ginsim replay RUN --matchup" in text
     # The command that plays it again names no folder of this machine.
