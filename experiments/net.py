@@ -8,6 +8,7 @@ plays a tournament. Some minutes on two cores.
 import json
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,13 @@ RATED_PAIRS = 400
 RATED_RIVALS = ("easy", "normal", "hard", "simple")
 PARTS = {"draw": 32, "discard": 96, "knock": 16}  # hidden units
 VIEWS_MOST = 120_000
+SECONDS = 280
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """What was found, in a line."""
+    won = [f"{100 * rate['value']:.1f} % v {rival}" for rival, rate in summary["net"].items()]
+    return "the network wins " + ", ".join(won)
 
 
 class Taught:

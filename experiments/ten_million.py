@@ -28,6 +28,16 @@ GROWTH_PAIRS = (1_000, 10_000, 100_000)
 GROWTH_BOTS = (2, 4, 6, 8)
 GROWTH_JOBS = (1, 2, 4)
 MEGABYTE = 1 << 20
+SECONDS = 180
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """What was found, in a line."""
+    run = summary["ten_million"]
+    return (
+        f"{run['rounds']:,} rounds in {run['seconds']:.0f} s, {run['bytes_a_round']:.1f} bytes a "
+        f"round, {run['driver_mb']:.0f} MB at most"
+    )
 
 
 def _status(pid: int, field: str) -> int | None:
