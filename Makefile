@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: tournament test lint types gate check experiments notebooks bench clean
+.PHONY: tournament test lint types gate levels check experiments notebooks bench clean
 
 tournament: $(READY)
 	$(BIN)/ginsim tournament easy normal hard simple
@@ -22,7 +22,11 @@ types: $(READY)
 gate: $(READY)
 	$(BIN)/ginsim regress results/baselines/levels.json
 
-check: lint types gate test
+# Do the levels still play as they did when they were calibrated?
+levels: $(READY)
+	$(BIN)/ginsim calibrate --check
+
+check: lint types gate levels test
 
 bench: $(READY)
 	$(BIN)/ginsim bench

@@ -201,15 +201,15 @@ def draw(content: dict[str, Any], file: Path) -> None:
                 [run["rounds"] for run in runs], [run[key] for run in runs], mark, label=label
             )
         memory_ax.set(title="Memory does not", xlabel="rounds", ylabel="peak MB")
-        memory_ax.set_ylim(bottom=0)
+        memory_ax.set_ylim(0, 1.15 * max(run["driver_mb"] for run in pairs))
         memory_ax.legend(fontsize=8)
         matchups = [run["bots"] * (run["bots"] - 1) // 2 for run in grown["bots"]]
         bots_ax.plot(matchups, [run["seconds"] for run in grown["bots"]], "o-", color=COLOURS[2])
         for at, run in zip(matchups, grown["bots"], strict=True):
-            bots_ax.annotate(f"{run['bots']} bots", (at, run["seconds"]), (4, -10),
+            bots_ax.annotate(f"{run['bots']} bots", (at, run["seconds"]), (-6, 5), ha="right",
                              textcoords="offset points", fontsize=8)  # fmt: skip
         bots_ax.set(title="Time grows with matchups", xlabel="matchups", ylabel="seconds of play")
-        bots_ax.set_xlim(left=0)
+        bots_ax.set_xlim(-3, 1.05 * max(matchups))
         bots_ax.set_ylim(bottom=0)
         jobs = [run["jobs"] for run in grown["jobs"]]
         speed = [run["rounds_per_second"] / 1000 for run in grown["jobs"]]
