@@ -32,7 +32,7 @@ RATED_PAIRS = 400
 RATED_RIVALS = ("easy", "normal", "hard", "simple")
 PARTS = {"draw": 32, "discard": 96, "knock": 16}  # hidden units
 VIEWS_MOST = 120_000
-SECONDS = 280
+SECONDS = 30
 
 
 def headline(summary: Mapping[str, Any]) -> str:
