@@ -13,7 +13,7 @@ from typing import Any
 from ginsim.rules import preset
 from ginsim.stats import Rate, rate, ratio, undercut_by_deadwood
 from ginsim.tally import Tally
-from ginsim.tournament import Plan, Totals, played
+from ginsim.tournament import Plan, counted
 
 RESULTS = Path(__file__).parents[1] / "results" / "eaai-yardsticks"
 SEED = 20_261_130
@@ -46,9 +46,7 @@ UNDERCUTS = (33.4, 28.5, 24.5, 21.3, 17.4, 14.3, 10.9, 8.4, 6.3, 5.0, 4.4)
 def matchup(a: str, b: str, pairs: int, seed: int = SEED) -> tuple[Tally, Tally]:
     """Tallies of the two bots over mirrored pairs under eaai."""
     plan = Plan((a, b), preset("eaai"), seed, pairs)
-    totals = Totals.empty(plan)
-    for block in played(plan, 2, None):
-        totals.add(block)
+    totals = counted(plan, 2)
     return totals.by_matchup[0]
 
 

@@ -14,7 +14,7 @@ from ginsim.baseline import Baseline, Gate, outcomes_of, regress
 from ginsim.rules import preset
 from ginsim.sprt import REGRESSION, UNDECIDED, Sprt
 from ginsim.stats import rate
-from ginsim.tournament import Plan, Totals, played
+from ginsim.tournament import Plan, counted
 
 RESULTS = Path(__file__).parents[1] / "results" / "gate"
 BOTS = Path(__file__).parent / "bots" / "noisy.py"
@@ -55,9 +55,7 @@ CASES = (
 def true_rate(case: Case) -> dict[str, float]:
     """Match wins of the candidate against the recorded bot in a long run of fixed length."""
     plan = Plan((case.candidate, case.recorded), RULES, SEED - 1, TRUE_PAIRS)
-    totals = Totals.empty(plan)
-    for block in played(plan, 2, None):
-        totals.add(block)
+    totals = counted(plan, 2)
     found = rate(totals.by_matchup[0][0], "matches_won")
     return {"value": found.value, "low": found.low, "high": found.high}
 

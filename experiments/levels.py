@@ -19,7 +19,7 @@ from ginsim.rules import PRESETS
 from ginsim.stats import rate
 from ginsim.summary import rate_json
 from ginsim.tables import mean, percent, rare_percent
-from ginsim.tournament import Plan, Totals, played
+from ginsim.tournament import Plan, counted
 
 RESULTS = Path(__file__).parents[1] / "results" / "levels"
 SEED = 8_000_000
@@ -40,9 +40,7 @@ def behaviour(name: str, pairs: int) -> dict[str, Any]:
     """Match wins between the levels and how each plays, under preset *name*."""
     rules = PRESETS[name].rules
     plan = Plan(LEVELS, rules, SEED, pairs)
-    totals = Totals.empty(plan)
-    for block in played(plan, 2, None):
-        totals.add(block)
+    totals = counted(plan, 2)
     place = {level: at for at, level in enumerate(LEVELS)}
     found = {}
     for stronger, weaker in MATCHUPS:

@@ -15,7 +15,7 @@ from ginsim.stats import Rate, rate
 from ginsim.summary import summary_of
 from ginsim.tables import cross_table, print_tables, rating_note
 from ginsim.tally import Tally
-from ginsim.tournament import Plan, Totals, played
+from ginsim.tournament import Plan, counted
 
 RESULTS = Path(__file__).parents[1] / "results" / "master"
 RULES = preset("eaai")
@@ -56,9 +56,7 @@ GALLERY = (
 def against(spec: str, rival: str, pairs: int, seed: int) -> Tally:
     """Tally of *spec* over mirrored pairs against *rival*."""
     plan = Plan((spec, rival), RULES, seed, pairs)
-    totals = Totals.empty(plan)
-    for block in played(plan, 2, None):
-        totals.add(block)
+    totals = counted(plan, 2)
     return totals.by_matchup[0][0]
 
 
@@ -111,9 +109,7 @@ def ablation_table(rows: list[dict[str, Any]]) -> str:
 def gallery() -> dict[str, Any]:
     """Round robin of all players."""
     plan = Plan(GALLERY, RULES, CONFIRM, GALLERY_PAIRS)
-    totals = Totals.empty(plan)
-    for block in played(plan, 2, None):
-        totals.add(block)
+    totals = counted(plan, 2)
     return summary_of(plan, totals)
 
 

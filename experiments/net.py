@@ -20,7 +20,7 @@ from ginsim.batch import of_arrays
 from ginsim.match import play_chunks
 from ginsim.summary import summary_of
 from ginsim.tables import elo, percent
-from ginsim.tournament import Plan, Totals, played
+from ginsim.tournament import Plan, counted
 from ginsim.view import View
 
 RESULTS = Path(__file__).parents[1] / "results" / "net"
@@ -114,9 +114,7 @@ def train(taught: Taught, seed: int) -> tuple[dict[str, np.ndarray], dict[str, A
 def rate(pairs: int, seed: int, jobs: int = 2) -> dict[str, Any]:
     """Summary of a tournament of the network and RATED_RIVALS."""
     plan = Plan((f"{BOT}:bot", *RATED_RIVALS), preset("classic"), seed, pairs)
-    totals = Totals.empty(plan)
-    for block in played(plan, jobs, None):
-        totals.add(block)
+    totals = counted(plan, jobs)
     return summary_of(plan, totals)
 
 

@@ -28,7 +28,15 @@ from ginsim.rules import Rules, from_dict, resolve, to_dict
 from ginsim.stats import Rate
 from ginsim.summary import metrics_json
 from ginsim.sweep import FRESH, Sweep, parse_values, played_in
-from ginsim.tournament import MANIFEST, MAX_SEED, Plan, Progress, Totals, manifest_of, played
+from ginsim.tournament import (
+    MANIFEST,
+    MAX_SEED,
+    Plan,
+    Progress,
+    Totals,
+    counted,
+    manifest_of,
+)
 
 CALIBRATION = "calibration.json"
 LEVELS_FILE = Path(__file__).parent / "levels.toml"
@@ -599,9 +607,7 @@ def check_levels(*, jobs: int, provenance: Mapping[str, Any] | None = None) -> l
                 entry["pairs"],
                 names=tuple(entry["called"]),
             )
-            totals = Totals.empty(plan)
-            for block in played(plan, jobs, None):
-                totals.add(block)
+            totals = counted(plan, jobs)
             seen = rate_json_for(target, tuned, rate_json_of(totals, 0))
             found.append(
                 Check(entry["target"], entry["digest"], str(totals.digest()), Rate(**seen))

@@ -455,6 +455,14 @@ def played(
     )
 
 
+def counted(plan: Plan, jobs: int) -> Totals:
+    """Play all of *plan* on *jobs* jobs, log nothing, and return its totals."""
+    totals = Totals.empty(plan)
+    for block in played(plan, jobs, None):
+        totals.add(block)
+    return totals
+
+
 def fitted(plan: Plan) -> Plan:
     """*plan* in blocks of some two seconds, by a short trial of its bots; rows do not change."""
     if plan.block_pairs or plan.pairs * len(plan.matchups()) * PAIR_ROWS < BLOCK_ROWS:
